@@ -58,6 +58,7 @@ struct exec_heat {
     uint64_t executed; /* warp instructions */
     uint64_t enough;   /* UINT64_MAX: nobody is told any more */
     void (*hot)(const struct exec_function *function);
+    struct exec_native *native; /* its machine code; NULL: none */
 };
 
 /* What the latest launch that was looked at did, as far as it was: machine/probe.h. */

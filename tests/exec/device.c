@@ -170,12 +170,13 @@ enum exec_end device_launch(struct device_run *run)
     require(function, "there is no kernel %s", run->name);
     const uint32_t *made = exec_function_info(function)->cluster;
     const uint32_t *grid = run->grid, *cluster = run->cluster[0] > 0 ? run->cluster : made;
-    const bool row = grid[0] == 0;
+    const uint32_t *block = run->block;
+    const bool row = grid[0] == 0, line = block[0] == 0;
     const struct exec_launch launch = {
         .function = function,
         .grid = {row ? run->blocks : grid[0], row ? 1 : grid[1], row ? 1 : grid[2]},
         .cluster = {cluster[0], cluster[1], cluster[2]},
-        .block = {run->threads, 1, 1},
+        .block = {line ? run->threads : block[0], line ? 1 : block[1], line ? 1 : block[2]},
         .dynamic_shared = run->shared,
         .parameters = run->parameters,
         .cooperative = run->cooperative,

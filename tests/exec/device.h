@@ -30,6 +30,7 @@ struct device_run {
     const char *name;
     uint32_t blocks, threads;
     uint32_t grid[3], cluster[3]; /* zeros: `blocks` in a row, as the kernel was compiled */
+    uint32_t block[3];            /* zeros: `threads` in a row */
     const void *parameters;
     unsigned workers; /* 0 means 1 */
     uint32_t shared;

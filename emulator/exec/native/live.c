@@ -135,6 +135,18 @@ bool native_live_find(const struct exec_function *function, struct native_live *
     return true;
 }
 
+int32_t native_live_slot(const struct native_live *live, uint32_t offset)
+{
+    const struct native_use *slot = find(live, offset);
+    return slot != NULL ? (int32_t)(slot - live->slots) : -1;
+}
+
+uint32_t native_live_width(const struct native_live *live, uint32_t offset)
+{
+    const struct native_use *slot = find(live, offset);
+    return slot != NULL ? slot->width : 0;
+}
+
 bool native_is_live(const struct native_live *live, size_t index, uint32_t offset)
 {
     const struct native_use *slot = find(live, offset);

@@ -33,18 +33,23 @@
     X(BuildBr)                                                                                     \
     X(BuildCall2)                                                                                  \
     X(BuildCondBr)                                                                                 \
+    X(BuildExtractElement)                                                                         \
     X(BuildGEP2)                                                                                   \
     X(BuildICmp)                                                                                   \
     X(BuildInsertElement)                                                                          \
+    X(BuildLShr)                                                                                   \
     X(BuildLoad2)                                                                                  \
     X(BuildMul)                                                                                    \
     X(BuildNot)                                                                                    \
     X(BuildOr)                                                                                     \
     X(BuildRet)                                                                                    \
+    X(BuildSExt)                                                                                   \
     X(BuildShl)                                                                                    \
     X(BuildShuffleVector)                                                                          \
     X(BuildStore)                                                                                  \
     X(BuildSub)                                                                                    \
+    X(BuildTrunc)                                                                                  \
+    X(BuildXor)                                                                                    \
     X(BuildZExt)                                                                                   \
     X(ConstArray)                                                                                  \
     X(ConstInt)                                                                                    \

@@ -2,6 +2,7 @@
 #include "emulator/exec/native/native.h"
 
 #include "emulator/exec/native/private.h"
+#include "emulator/exec/warp.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@ enum {
      * has run for long mostly goes on for long. */
     ENOUGH = 16 << 20,
     ENOUGH_EACH = 256 << 10,
+    /* Of those, for each time that a region is entered for warps that its code is not for. */
+    OTHERS_EACH = 32,
     MOST_CODE = 4000, /* instructions that a function may have */
     NAME_ROOM = 32,
 };
@@ -23,13 +26,27 @@ static struct {
     pthread_mutex_t lock; /* one function is compiled at a time */
 } native = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* What LLVM has made of a function, or of some of its regions. */
+struct code {
+    struct code *next;
+    LLVMExecutionEngineRef engine;
+    LLVMContextRef context;
+};
+
 /* Machine code of one function. */
 struct exec_native {
     struct exec_native *next;
-    LLVMExecutionEngineRef engine;
-    LLVMContextRef context;
-    size_t stretches;
+    const struct exec_function *function;
+    struct exec_function plain; /* a copy: its code has the rows' handlers, and leads to itself */
+    struct exec_inst *code;     /* of the copy */
+    struct native_region *regions;
+    size_t count;
+    bool *leads;
+    struct code *made;
+    uint64_t others, enough; /* how often others entered a region since they were made code */
 };
+
+static exec_handler run_others;
 
 /* ---- a function ------------------------------------------------------------------------------ */
 
@@ -70,12 +87,12 @@ static void attribute(const struct native_unit *unit, LLVMValueRef function)
 static bool optimise(struct native_unit *unit, const struct native_region *regions, size_t count)
 {
     char name[NAME_ROOM];
-    if (!pass(unit, "globaldce,always-inline,globaldce,function(sroa,early-cse,instcombine)"))
+    if (!pass(unit, "globaldce,always-inline,globaldce,function(sroa,early-cse,instcombine,sroa)"))
         return false;
     for (size_t k = 0; k < count; k++) {
         name_region(name, &regions[k]);
         LLVMValueRef function = unit->llvm->GetNamedFunction(unit->module, name);
-        native_polish(unit, function);
+        if (function != NULL) native_polish(unit, function);
     }
     LLVMValueRef function = unit->llvm->GetFirstFunction(unit->module);
     for (; function != NULL; function = unit->llvm->GetNextFunction(function))
@@ -91,6 +108,7 @@ static LLVMExecutionEngineRef make_code(struct native_unit *unit, struct native_
     const struct llvm *llvm = unit->llvm;
     struct LLVMMCJITCompilerOptions options;
     LLVMExecutionEngineRef engine = NULL;
+    LLVMModuleRef module = unit->module;
     char name[NAME_ROOM], *message = NULL;
     llvm->InitializeMCJITCompilerOptions(&options, sizeof options);
     options.OptLevel = 2;
@@ -102,24 +120,58 @@ static LLVMExecutionEngineRef make_code(struct native_unit *unit, struct native_
     unit->module = NULL;
     for (size_t k = 0; k < count; k++) {
         name_region(name, &regions[k]);
-        regions[k].address = llvm->GetFunctionAddress(engine, name);
+        if (llvm->GetNamedFunction(module, name) != NULL)
+            regions[k].address = llvm->GetFunctionAddress(engine, name);
     }
     return engine;
 }
 
-static LLVMExecutionEngineRef translate(struct native_unit *unit, struct native_region *regions,
-                                        size_t count)
+/* Which instructions are arithmetic that is put in line, malloc; NULL: no memory. */
+static bool *find_in_line(const struct native_unit *unit)
+{
+    const struct exec_function *function = unit->function;
+    bool *in_line = calloc(function->code_count + 1, sizeof *in_line);
+    for (size_t k = 0; k < function->code_count && in_line != NULL; k++)
+        in_line[k] = native_kind(&function->code[k]) == NATIVE_LANES &&
+                     native_row_function(unit->llvm, &unit->rows,
+                                         native_row_handler(&function->code[k])) != NULL;
+    return in_line;
+}
+
+/* `stepped`: the first code of all regions; else what others were asked for and have not got. */
+static bool translate(struct native_unit *unit, struct native_region *regions, size_t count,
+                      bool stepped)
 {
     char name[NAME_ROOM];
+    bool *in_line = find_in_line(unit), fine = false;
+    if (in_line == NULL || !native_live_find(unit->function, &unit->live)) goto out;
+    fine = native_steps_find(unit->function, &unit->live, in_line, &unit->steps);
+    if (!fine) goto steps;
+    for (size_t k = 0; k < count && fine; k++) {
+        const unsigned wanted = __atomic_load_n(&regions[k].wanted, __ATOMIC_RELAXED);
+        regions[k].address = 0;
+        if (!stepped && wanted == regions[k].made) continue;
+        name_region(name, &regions[k]);
+        regions[k].made = wanted;
+        fine = native_translate(unit, &regions[k], stepped ? NATIVE_STEPPED : wanted, run_others,
+                                name);
+    }
+    native_steps_end(&unit->steps);
+steps:
+    native_live_end(&unit->live);
+out:
+    free(in_line);
+    return fine;
+}
+
+/* The regions' code; NULL: it could not be made. */
+static LLVMExecutionEngineRef engine_of(struct native_unit *unit, struct native_region *regions,
+                                        size_t count, bool stepped)
+{
     unit->module = native_rows_read(unit->llvm, unit->context, unit->function, &unit->rows);
     if (unit->module == NULL) return NULL;
     unit->builder = unit->llvm->CreateBuilderInContext(unit->context);
-    bool fine = true;
-    for (size_t k = 0; k < count && fine; k++) {
-        name_region(name, &regions[k]);
-        fine = native_translate(unit, &regions[k], name);
-    }
-    fine = fine && optimise(unit, regions, count);
+    const bool fine = translate(unit, regions, count, stepped) && optimise(unit, regions, count);
     LLVMExecutionEngineRef engine = fine ? make_code(unit, regions, count) : NULL;
     unit->llvm->DisposeBuilder(unit->builder);
     if (unit->module != NULL) unit->llvm->DisposeModule(unit->module);
@@ -127,46 +179,150 @@ static LLVMExecutionEngineRef translate(struct native_unit *unit, struct native_
     return engine;
 }
 
+static void forget_code(struct code *code)
+{
+    if (code == NULL) return;
+    if (code->engine != NULL) exec_llvm()->DisposeExecutionEngine(code->engine);
+    if (code->context != NULL) exec_llvm()->ContextDispose(code->context);
+    free(code);
+}
+
+/* More code of the function; false: it could not be made. */
+static bool make_more(struct exec_native *made, const struct llvm *llvm, bool stepped)
+{
+    struct code *code = calloc(1, sizeof *code);
+    struct native_unit unit = {
+        .llvm = llvm, .function = &made->plain, .code = made->function->code, .leads = made->leads};
+    if (code == NULL) return false;
+    unit.context = code->context = llvm->ContextCreate();
+    code->engine = engine_of(&unit, made->regions, made->count, stepped);
+    if (code->engine == NULL) {
+        forget_code(code);
+        return false;
+    }
+    code->next = made->made;
+    made->made = code;
+    return true;
+}
+
+static exec_handler *handler_at(uint64_t address)
+{
+    exec_handler *run;
+    memcpy(&run, &address, sizeof run);
+    return run;
+}
+
+/* What others were asked for is made. */
+static void make_others(struct exec_native *made)
+{
+    if (!make_more(made, exec_llvm(), false)) {
+        __atomic_store_n(&made->enough, UINT64_MAX, __ATOMIC_RELAXED);
+        return;
+    }
+    for (size_t k = 0; k < made->count; k++)
+        if (made->regions[k].address != 0)
+            __atomic_store_n(&made->regions[k].others, handler_at(made->regions[k].address),
+                             __ATOMIC_RELEASE);
+    __atomic_store_n(&made->others, 0, __ATOMIC_RELAXED);
+}
+
+static struct native_region *region_at(const struct exec_native *made, size_t first)
+{
+    size_t low = 0, high = made->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        *(made->regions[middle].first <= first ? &low : &high) = middle;
+    }
+    return &made->regions[low];
+}
+
+/* A warp comes to a region that has no code for it: it is interpreted, until code is worth it. */
+static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_function *function = warp->frame->function;
+    struct exec_native *made = function->heat->native;
+    const size_t index = (size_t)(inst - function->code);
+    struct native_region *region = region_at(made, index);
+    const unsigned version = warp->full ? NATIVE_FULL : NATIVE_PARTLY;
+    const uint64_t others = __atomic_load_n(&made->others, __ATOMIC_RELAXED) + 1;
+    __atomic_store_n(&made->others, others, __ATOMIC_RELAXED);
+    if (!(__atomic_load_n(&region->wanted, __ATOMIC_RELAXED) & version))
+        __atomic_fetch_or(&region->wanted, version, __ATOMIC_RELAXED);
+    if (others >= __atomic_load_n(&made->enough, __ATOMIC_RELAXED) &&
+        !pthread_mutex_trylock(&native.lock)) {
+        if (region->made != __atomic_load_n(&region->wanted, __ATOMIC_RELAXED)) make_others(made);
+        pthread_mutex_unlock(&native.lock);
+    }
+    return made->code[index].run(warp, inst);
+}
+
 /* From now on the regions' first instructions run them. Other threads may be running the function:
  * each sees one handler or the other, which do the same. */
-static void install(const struct exec_function *function, const struct native_region *regions,
-                    size_t count)
+static void install(const struct exec_native *made)
 {
-    for (size_t k = 0; k < count; k++) {
-        struct exec_inst *inst = (struct exec_inst *)(uintptr_t)&function->code[regions[k].first];
-        exec_handler *run;
-        if (regions[k].address == 0) continue;
-        memcpy(&run, &regions[k].address, sizeof run);
-        __atomic_store_n(&inst->run, run, __ATOMIC_RELEASE);
+    for (size_t k = 0; k < made->count; k++) {
+        const struct exec_inst *inst = &made->function->code[made->regions[k].first];
+        if (made->regions[k].address == 0) continue;
+        __atomic_store_n(&((struct exec_inst *)(uintptr_t)inst)->run,
+                         handler_at(made->regions[k].address), __ATOMIC_RELEASE);
     }
+}
+
+static void forget(struct exec_native *made)
+{
+    if (made == NULL) return;
+    while (made->made != NULL) {
+        struct code *first = made->made;
+        made->made = first->next;
+        forget_code(first);
+    }
+    free(made->code);
+    free(made->regions);
+    free(made->leads);
+    free(made);
+}
+
+/* A copy of the function that stays as it is when `run` of its instructions does not. */
+static struct exec_native *copy(const struct exec_function *function)
+{
+    struct exec_native *made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    *made = (struct exec_native){.function = function, .plain = *function};
+    made->code = malloc((function->code_count + 1) * sizeof *made->code);
+    if (made->code == NULL) {
+        free(made);
+        return NULL;
+    }
+    memcpy(made->code, function->code, function->code_count * sizeof *made->code);
+    made->plain.code = made->code;
+    for (size_t k = 0; k < function->code_count; k++)
+        if (native_kind(&made->code[k]) == NATIVE_BRANCH)
+            made->code[k].extra =
+                made->code + ((const struct exec_inst *)made->code[k].extra - function->code);
+    return made;
 }
 
 static void compile(const struct exec_function *function, const struct llvm *llvm)
 {
-    const bool always = function->heat->enough == 0;
-    struct native_region *regions = NULL;
-    size_t count = 0;
-    bool *leads = NULL;
-    struct native_unit unit = {.llvm = llvm, .function = function};
-    struct exec_native *made = calloc(1, sizeof *made);
-    if (made != NULL && native_regions(function, always, &regions, &count, &leads) && count != 0 &&
-        native_live_find(function, &unit.live)) {
-        unit.leads = leads;
-        made->stretches = count;
-        made->context = unit.context = llvm->ContextCreate();
-        made->engine = translate(&unit, regions, count);
+    struct exec_heat *heat = function->heat;
+    struct exec_native *made = copy(function);
+    if (made == NULL ||
+        !native_regions(&made->plain, heat->enough == 0, &made->regions, &made->count,
+                        &made->leads) ||
+        made->count == 0) {
+        forget(made);
+        return;
     }
-    if (made != NULL && made->engine != NULL) {
-        made->next = function->program->native;
-        function->program->native = made;
-        install(function, regions, count);
-    } else {
-        if (unit.context != NULL) llvm->ContextDispose(unit.context);
-        free(made);
+    made->enough = heat->enough / OTHERS_EACH;
+    for (size_t k = 0; k < made->count; k++) made->regions[k].others = run_others;
+    if (!make_more(made, llvm, true)) {
+        forget(made);
+        return;
     }
-    native_live_end(&unit.live);
-    free(regions);
-    free(leads);
+    made->next = function->program->native;
+    function->program->native = made;
+    heat->native = made;
+    install(made);
 }
 
 static void hot(const struct exec_function *function)
@@ -192,7 +348,7 @@ size_t exec_native_stretches(const struct exec_program *program)
 {
     size_t count = 0;
     for (const struct exec_native *at = program->native; at != NULL; at = at->next)
-        count += at->stretches;
+        count += at->count;
     return count;
 }
 
@@ -212,8 +368,6 @@ void exec_native_end(struct exec_program *program)
     while (program->native != NULL) {
         struct exec_native *first = program->native;
         program->native = first->next;
-        exec_llvm()->DisposeExecutionEngine(first->engine);
-        exec_llvm()->ContextDispose(first->context);
-        free(first);
+        forget(first);
     }
 }

@@ -77,14 +77,29 @@ LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_ro
 /* ---- native/region.c: which stretches are compiled ------------------------------------------- */
 
 struct native_region {
-    uint32_t first, end; /* indexes of instructions [first, end); it is entered at the first */
-    uint64_t address;    /* of its code, when it is compiled */
+    uint32_t first, end;  /* indexes of instructions [first, end); it is entered at the first */
+    uint64_t address;     /* of its code, when it is compiled */
+    exec_handler *others; /* who runs it where that code does not: atomic */
+    /* Bits of enum native_version: what such warps were asked for, atomic, and got. */
+    unsigned wanted, made;
 };
 
 /* The regions of a function that are worth it, or all, malloc; false: no memory. `leads`: whether
  * something can lead to an instruction other than from the one before, malloc. */
 bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
                     size_t *count, bool **leads);
+
+/* A branch that some lanes take and others not. The scheduler (machine/warp.c) runs the lanes that
+ * do not take it first, from the next instruction to `target`, where the others wait; or, of an if
+ * that has an else, to a branch before it over what is there to `end`, where all meet. */
+struct native_fork {
+    const struct exec_inst *target, *end; /* the same: there is no else */
+};
+
+/* Whether lanes that part at `inst` meet again behind a few instructions that machine code has
+ * either side of, before instruction `end`. */
+bool native_fork_find(const struct exec_function *function, size_t end,
+                      const struct exec_inst *inst, struct native_fork *fork);
 
 /* ---- native/live.c: whose values are still read ---------------------------------------------- */
 
@@ -100,9 +115,73 @@ bool native_live_find(const struct exec_function *function, struct native_live *
 /* Whether the slot may be read before it is written, from instruction `index` on, by a lane that
  * comes there. */
 bool native_is_live(const struct native_live *live, size_t index, uint32_t offset);
+/* The index of a slot; -1: no known instruction names it. And its width; 0: the same. */
+int32_t native_live_slot(const struct native_live *live, uint32_t offset);
+uint32_t native_live_width(const struct native_live *live, uint32_t offset);
 void native_live_end(struct native_live *live);
 
+/* ---- native/steps.c: whose lanes' values are a step apart -------------------------------------
+ */
+
+#define NATIVE_ANY INT32_MIN /* no step is known */
+
+/* What is made of a slot's value before anything else. */
+enum native_widens { NATIVE_AS_IT_IS, NATIVE_CUT, NATIVE_BY_ZEROS, NATIVE_BY_SIGN };
+
+/* An instruction of which more is known than that it makes the same of the same. */
+struct native_rule {
+    exec_handler *run;
+    enum native_does {
+        NATIVE_MOVES,           /* a */
+        NATIVE_ADDS,            /* a + b */
+        NATIVE_SUBTRACTS,       /* a - b */
+        NATIVE_SHIFTS,          /* a << b */
+        NATIVE_MULTIPLIES,      /* a * b */
+        NATIVE_MULTIPLIES_ADDS, /* a * b + c */
+    } does;
+    enum native_widens widens; /* what is multiplied or moved */
+};
+
+struct native_steps {
+    const struct exec_function *function;
+    const struct native_live *live; /* whose slots */
+    const bool *in_line;
+    int32_t *steps; /* of each slot, before each instruction */
+    bool *reached;  /* whether anybody comes to it */
+};
+
+/* NULL: there is none. */
+const struct native_rule *native_rule_of(const struct exec_inst *inst);
+/* The constant that a slot holds; NULL: it holds none. */
+const struct exec_constant *native_constant_at(const struct exec_function *function,
+                                               uint32_t offset);
+/* Whether all lanes have the same in a constant slot. */
+bool native_is_uniform(const struct exec_constant *constant);
+/* `in_line`: which instructions are lanes' arithmetic that no handler is called for. It and `live`
+ * must stay. False: no memory. */
+bool native_steps_find(const struct exec_function *function, const struct native_live *live,
+                       const bool *in_line, struct native_steps *steps);
+void native_steps_end(struct native_steps *steps);
+/* By how much a lane's value in the slot is more than that of the lane before, in each half of the
+ * warp, before instruction `index`; or NATIVE_ANY. */
+int32_t native_step_before(const struct native_steps *steps, size_t index, uint32_t offset);
+/* The same behind it, and of what lanes' arithmetic leaves in its slot d. */
+int32_t native_step_behind(const struct native_steps *steps, size_t index, uint32_t offset);
+int32_t native_step_made(const struct native_steps *steps, size_t index);
+/* Whether a shift is by a number that is known, and less than a word's bits. */
+bool native_steps_shift(const struct native_steps *steps, const struct exec_inst *inst);
+/* The slots of which a region's addresses are made by steps: malloc, for each of live's; NULL: no
+ * memory. */
+bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region);
+
 /* ---- native/translate.c: a region as one function -------------------------------------------- */
+
+/* Which warps code is for. */
+enum native_version {
+    NATIVE_STEPPED = 1, /* every lane takes part or is dead, and the lanes are as steps.c guesses */
+    NATIVE_FULL = 2,    /* the same, however the lanes are */
+    NATIVE_PARTLY = 4,  /* some lanes take part */
+};
 
 struct native_unit {
     const struct llvm *llvm;
@@ -110,14 +189,18 @@ struct native_unit {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     struct native_rows rows;
-    const struct exec_function *function;
+    const struct exec_function *function; /* a copy, with its rows' handlers, ... */
+    const struct exec_inst *code;         /* ... of what is executed */
     const bool *leads;
     struct native_live live;
+    struct native_steps steps;
 };
 
-/* Adds the region's function, under `name`, to the unit's module; false: no memory. */
+/* Adds the region's function, under `name`, to the unit's module: NATIVE_STEPPED alone, or of the
+ * others those in `versions`. `others`: who runs the region for all other warps. False: no memory.
+ */
 bool native_translate(struct native_unit *unit, const struct native_region *region,
-                      const char *name);
+                      unsigned versions, exec_handler *others, const char *name);
 
 /* ---- native/polish.c ------------------------------------------------------------------------- */
 

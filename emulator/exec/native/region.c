@@ -113,3 +113,34 @@ bool native_regions(const struct exec_function *function, bool all, struct nativ
     free(back);
     return fine;
 }
+
+/* ---- lanes that part for a few instructions ---------------------------------------------------
+ */
+
+enum { MOST_APART = 32 }; /* instructions of a branch for which lanes part in machine code */
+
+static bool is_straight(const struct exec_inst *from, const struct exec_inst *to)
+{
+    for (; from < to; from++) {
+        const enum native_kind kind = native_kind(from);
+        if (kind != NATIVE_LANES && (kind != NATIVE_CALL || native_is_judge(from))) return false;
+    }
+    return true;
+}
+
+bool native_fork_find(const struct exec_function *function, size_t end,
+                      const struct exec_inst *inst, struct native_fork *fork)
+{
+    const struct exec_inst *last = function->code + end, *target = inst->extra;
+    if (native_is_round(inst) || target <= inst || target > last || target - inst > MOST_APART)
+        return false;
+    *fork = (struct native_fork){target, target};
+    if (is_straight(inst + 1, target)) return true;
+    const struct exec_inst *over = target - 1;
+    if (native_kind(over) != NATIVE_BRANCH || over->guard != EXEC_NO_GUARD || over == inst ||
+        native_is_round(over))
+        return false;
+    fork->end = over->extra;
+    return fork->end > target && fork->end <= last && fork->end - target <= MOST_APART &&
+           is_straight(inst + 1, over) && is_straight(target, fork->end);
+}

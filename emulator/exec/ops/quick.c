@@ -30,6 +30,26 @@
 DEFINE_APART(u32)
 DEFINE_APART(u64)
 
+/* Where the lower and the upper half's first lanes lead, and whether the others lead to the same
+ * place or to the elements behind it. */
+struct rows {
+    u64 low, high;
+    bool same, row;
+};
+
+#define DEFINE_ROWS(B)                                                                             \
+    INLINE struct rows rows_##B(const struct exec_quick *quick, const struct exec_inst *inst,      \
+                                u32 bytes, bool store) {                                           \
+        const B *base = (const B *)(const void *)(quick->slots + inst->a);                         \
+        if (quick->stepped)                                                                        \
+            return (struct rows){(B)(quick->low + inst->imm), (B)(quick->high + inst->imm),        \
+                                 !store && quick->step == 0, quick->step == (s64)bytes};           \
+        return (struct rows){(B)(base[0] + inst->imm), (B)(base[EXEC_HALF] + inst->imm),           \
+                             !store && apart_##B(base, 0), apart_##B(base, bytes)};                \
+    }
+DEFINE_ROWS(u32)
+DEFINE_ROWS(u64)
+
 /* Where the elements of the lower and the upper half are, for the host: one behind the other from
  * here on, or all the same one. */
 struct parts {
@@ -40,14 +60,13 @@ struct parts {
 INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                         bool store, struct parts *parts)
 {
-    const u32 *base = (const u32 *)(const void *)(quick->slots + inst->a);
-    const u32 low = base[0] + (u32)inst->imm, high = base[EXEC_HALF] + (u32)inst->imm;
-    const bool same = !store && apart_u32(base, 0), row = apart_u32(base, bytes);
-    const u32 last = quick->shared_bytes - (same ? 1 : EXEC_HALF) * bytes;
+    const struct rows at = rows_u32(quick, inst, bytes, store);
+    const u32 low = (u32)at.low, high = (u32)at.high;
+    const u32 last = quick->shared_bytes - (at.same ? 1 : EXEC_HALF) * bytes;
     if ((quick->mask != EXEC_ALL) | (quick->shared_bytes < EXEC_HALF * bytes) |
-        (((low | high) & (bytes - 1)) != 0) | (low > last) | (high > last) | !(same | row))
+        (((low | high) & (bytes - 1)) != 0) | (low > last) | (high > last) | !(at.same | at.row))
         return false;
-    *parts = (struct parts){quick->shared + low, quick->shared + high, same};
+    *parts = (struct parts){quick->shared + low, quick->shared + high, at.same};
     return true;
 }
 
@@ -152,9 +171,9 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
                         bool store, struct parts *parts)
 {
     struct exec_region_cache *cache = exec_quick_cache_of(quick, inst);
-    const u64 *base = (const u64 *)(const void *)(quick->slots + inst->a);
-    const u64 low = base[0] + inst->imm, high = base[EXEC_HALF] + inst->imm;
-    const bool same = !store && apart_u64(base, 0), row = apart_u64(base, bytes);
+    const struct rows at = rows_u64(quick, inst, bytes, store);
+    const u64 low = at.low, high = at.high;
+    const bool same = at.same, row = at.row;
     const u64 span = same ? bytes : EXEC_HALF * bytes, last = cache->size - span;
     if ((quick->mask != EXEC_ALL) | (((low | high) & (bytes - 1)) != 0) | !(same | row) |
         (store & cache->read_only) | (cache->size < span) | (low - cache->low > last) |
@@ -556,7 +575,9 @@ DEFINE_DEAL(u64)
     {                                                                                              \
         u32 at[EXEC_LANES];                                                                        \
         slot_##T to[EXEC_LANES];                                                                   \
-        if (quick->mask != EXEC_ALL) return false;                                                 \
+        if (quick->mask != EXEC_ALL ||                                                             \
+            (quick->stepped && (quick->step == 0 || quick->step == sizeof(T))))                    \
+            return false;                                                                          \
         memcpy(at, quick->slots + inst->a, sizeof at);                                             \
         if (!gather_shared_##T(OF_shared, at, to)) return false;                                   \
         memcpy(quick->slots + inst->d, to, sizeof to);                                             \
@@ -626,13 +647,12 @@ DEFINE_DEAL(u64)
 #define JUDGED_global_1(T)                                                                         \
     {                                                                                              \
         T values[EXEC_LANES];                                                                      \
-        const u64 *base = (const u64 *)(const void *)(quick->slots + inst->a);                     \
+        const struct rows at = rows_u64(quick, inst, sizeof(T), true);                             \
         const warp_##T all = LANES_OF(T, d);                                                       \
-        if (quick->mask != EXEC_ALL || !apart_u64(base, sizeof(T)) ||                              \
-            base[EXEC_HALF] != base[0] + EXEC_HALF * sizeof(T))                                    \
+        if (quick->mask != EXEC_ALL || !at.row || at.high != at.low + EXEC_HALF * sizeof(T))       \
             return false;                                                                          \
         memcpy(values, &all, sizeof values);                                                       \
-        return store_judged_##T(quick->warp, inst, base[0] + inst->imm, values);                   \
+        return store_judged_##T(quick->warp, inst, at.low, values);                                \
     }
 
 #define DEFINE_STORE(where, T, N)                                                                  \

@@ -21,6 +21,9 @@ struct exec_quick {
     void (*order)(const struct exec_warp *warp); /* exec_shadow_order_warp */
     struct exec_region_cache *caches;            /* these are the worker's ... */
     size_t first_cache, cache_count;             /* ... and of a kernel, known */
+    bool stepped;       /* of the instruction's address this is known, in each half of the warp: */
+    int64_t step;       /* from lane to lane, bytes */
+    uint64_t low, high; /* the first lanes' */
 };
 
 /* As exec_cache_of. */

@@ -1,0 +1,410 @@
+/* The instructions of a region: how it is left, what is put in line, and whose handler is called.
+ */
+#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/native/translation.h"
+#include "emulator/exec/ops/quick.h"
+
+#include <string.h>
+
+enum {
+    MOST_QUICK = 128, /* loads and stores of a region that are put in line: each has several ways
+                         out, and LLVM's passes take more than twice as long for twice as many */
+    MOST_SOME = 12,   /* the same where only some lanes take part */
+};
+
+/* ---- leaving --------------------------------------------------------------------------------- */
+
+static void leave_for(const struct native_translation *t, LLVMBasicBlockRef way,
+                      const struct exec_inst *pc, int step)
+{
+    native_store(t, t->warp, offsetof(struct exec_warp, pc),
+                 native_pointer(t, native_executed(t, pc)));
+    t->llvm->BuildStore(t->builder, native_number(t, (uint64_t)step), t->step);
+    t->llvm->BuildBr(t->builder, way);
+}
+
+/* What is still read from `pc` on, into the frame. */
+static void copy_out(const struct native_translation *t, const struct exec_inst *pc)
+{
+    const size_t index = native_index_of(t, pc);
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (t->slots[k].writes && native_is_live(&t->unit->live, index, t->slots[k].offset))
+            native_copy_slot(t, &t->slots[k], true);
+}
+
+void native_leave(const struct native_translation *t, const struct exec_inst *pc, int step)
+{
+    copy_out(t, pc);
+    leave_for(t, t->end, pc, step);
+}
+
+void native_leave_by(struct native_translation *t, const struct exec_inst *inst)
+{
+    void *run;
+    t->pending++;
+    native_count_pending(t);
+    memcpy(&run, &inst->run, sizeof run);
+    t->llvm->BuildStore(t->builder, native_pointer(t, native_executed(t, inst)), t->last);
+    t->llvm->BuildStore(t->builder, native_pointer(t, run), t->run);
+    copy_out(t, inst);
+    leave_for(t, t->end, inst + 1, EXEC_GO);
+}
+
+void native_go_on(const struct native_translation *t, uint32_t index)
+{
+    const struct native_region *region = t->region;
+    if (index >= region->first && index < region->end) {
+        native_settle_for(t, index);
+        t->llvm->BuildBr(t->builder, t->blocks[index - region->first]);
+    } else {
+        native_leave(t, &t->unit->function->code[index], EXEC_GO);
+    }
+}
+
+LLVMValueRef native_call(const struct native_translation *t, LLVMValueRef run, LLVMValueRef inst)
+{
+    LLVMTypeRef parameters[] = {t->bytes, t->bytes};
+    LLVMTypeRef type = t->llvm->FunctionType(t->word, parameters, 2, false);
+    LLVMValueRef arguments[] = {t->warp, inst};
+    LLVMValueRef handler =
+        t->llvm->BuildBitCast(t->builder, run, t->llvm->PointerType(type, 0), "");
+    return t->llvm->BuildCall2(t->builder, type, handler, arguments, 2, "");
+}
+
+LLVMValueRef native_call_inst(const struct native_translation *t, const struct exec_inst *inst)
+{
+    void *run;
+    memcpy(&run, &inst->run, sizeof run);
+    return native_call(t, native_pointer(t, run), native_pointer(t, native_executed(t, inst)));
+}
+
+void native_build_leave(struct native_translation *t)
+{
+    LLVMBasicBlockRef executes = native_new_block(t), gone = native_new_block(t);
+    t->llvm->PositionBuilderAtEnd(t->builder, t->leave);
+    t->where = NATIVE_NOWHERE;
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (t->slots[k].writes) native_copy_slot(t, &t->slots[k], true);
+    t->llvm->BuildBr(t->builder, t->end);
+    t->llvm->PositionBuilderAtEnd(t->builder, t->end);
+    LLVMValueRef run = t->llvm->BuildLoad2(t->builder, t->bytes, t->run, "");
+    LLVMValueRef none = t->llvm->BuildICmp(t->builder, LLVMIntEQ, run, native_pointer(t, NULL), "");
+    t->llvm->BuildCondBr(t->builder, none, gone, executes);
+    t->llvm->PositionBuilderAtEnd(t->builder, executes);
+    t->llvm->BuildRet(t->builder,
+                      native_call(t, run, t->llvm->BuildLoad2(t->builder, t->bytes, t->last, "")));
+    t->llvm->PositionBuilderAtEnd(t->builder, gone);
+    t->llvm->BuildRet(t->builder, t->llvm->BuildLoad2(t->builder, t->word, t->step, ""));
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+LLVMValueRef native_guard_of(const struct native_translation *t, const struct exec_inst *inst)
+{
+    LLVMValueRef predicate = native_load(t, t->lanes, inst->guard >> 1, t->word);
+    return inst->guard & 1 ? t->llvm->BuildNot(t->builder, predicate, "") : predicate;
+}
+
+/* The instruction as a constant, so that its operands are known. */
+static LLVMValueRef constant_of(const struct native_translation *t, const struct exec_inst *inst)
+{
+    enum { WORDS = sizeof *inst / sizeof(uint64_t) };
+    uint64_t words[WORDS];
+    LLVMValueRef values[WORDS];
+    memcpy(words, inst, sizeof words);
+    for (size_t k = 0; k < WORDS; k++) values[k] = t->llvm->ConstInt(t->wide, words[k], false);
+    LLVMValueRef list = t->llvm->ConstArray(t->wide, values, WORDS);
+    LLVMValueRef global = t->llvm->AddGlobal(t->unit->module, t->llvm->TypeOf(list), "inst");
+    t->llvm->SetInitializer(global, list);
+    t->llvm->SetGlobalConstant(global, true);
+    t->llvm->SetLinkage(global, LLVMInternalLinkage);
+    return global;
+}
+
+/* Calls what is to be inlined: it sees `state`, and the instruction. */
+static LLVMValueRef call_row(const struct native_translation *t, LLVMValueRef row,
+                             LLVMValueRef state, const struct exec_inst *inst)
+{
+    LLVMValueRef arguments[] = {state, constant_of(t, inst)};
+    for (unsigned k = 0; k < 2; k++)
+        arguments[k] = t->llvm->BuildBitCast(t->builder, arguments[k],
+                                             t->llvm->TypeOf(t->llvm->GetParam(row, k)), "");
+    return t->llvm->BuildCall2(t->builder, t->llvm->GlobalGetValueType(row), row, arguments, 2, "");
+}
+
+static void inline_row(struct native_translation *t, const struct exec_inst *inst, LLVMValueRef row)
+{
+    const bool guarded = inst->guard != EXEC_NO_GUARD;
+    native_settle_uses(t, inst);
+    const size_t mask = offsetof(struct exec_warp, mask);
+    if (guarded)
+        native_store(t, t->copy, mask,
+                     t->llvm->BuildAnd(t->builder, t->computing, native_guard_of(t, inst), ""));
+    call_row(t, row, t->copy, inst);
+    if (guarded) native_store(t, t->copy, mask, t->computing);
+    t->pending++;
+}
+
+/* ---- lanes' arithmetic by steps ------------------------------------------------------------- */
+
+/* Whether the instruction's result is kept so. */
+static bool is_stepped(const struct native_translation *t, const struct exec_inst *inst)
+{
+    return native_first_of(t, inst->d, 0) != NULL &&
+           native_step_made(&t->unit->steps, native_index_of(t, inst)) != NATIVE_ANY;
+}
+
+/* What lanes' arithmetic makes of the first lane of a half. */
+struct stepping {
+    const struct exec_inst *inst;
+    const struct native_rule *rule;
+    LLVMValueRef sure; /* that the others are so many steps away: no sum has wrapped */
+};
+
+/* A source, as wide as it is used. */
+static LLVMValueRef source(const struct native_translation *t, struct stepping *stepping,
+                           uint32_t offset, unsigned half, bool widened)
+{
+    const enum native_widens widens = widened ? stepping->rule->widens : NATIVE_AS_IT_IS;
+    const int32_t step =
+        native_step_before(&t->unit->steps, native_index_of(t, stepping->inst), offset);
+    LLVMValueRef value = t->llvm->BuildLoad2(t->builder, native_lane_type(t, offset),
+                                             native_first_of(t, offset, half), "");
+    if (widens == NATIVE_AS_IT_IS) return value;
+    if (widens == NATIVE_CUT) return t->llvm->BuildTrunc(t->builder, value, t->word, "");
+    const int64_t away = (int64_t)step * (NATIVE_HALF - 1);
+    LLVMValueRef wide[2],
+        last = t->llvm->BuildAdd(t->builder, value, native_number(t, (uint32_t)away), "");
+    LLVMValueRef ends[2] = {value, last};
+    for (unsigned k = 0; k < 2; k++)
+        wide[k] = widens == NATIVE_BY_SIGN ? t->llvm->BuildSExt(t->builder, ends[k], t->wide, "")
+                                           : t->llvm->BuildZExt(t->builder, ends[k], t->wide, "");
+    if (step != 0) {
+        LLVMValueRef sum = t->llvm->BuildAdd(t->builder, wide[0],
+                                             t->llvm->ConstInt(t->wide, (uint64_t)away, true), "");
+        LLVMValueRef fits = t->llvm->BuildICmp(t->builder, LLVMIntEQ, sum, wide[1], "");
+        stepping->sure =
+            stepping->sure == NULL ? fits : t->llvm->BuildAnd(t->builder, stepping->sure, fits, "");
+    }
+    return wide[0];
+}
+
+static LLVMValueRef shifted(const struct native_translation *t, LLVMValueRef value, LLVMValueRef by)
+{
+    LLVMTypeRef type = t->llvm->TypeOf(value);
+    if (type == t->wide) by = t->llvm->BuildZExt(t->builder, by, t->wide, "");
+    return t->llvm->BuildShl(t->builder, value, by, "");
+}
+
+static LLVMValueRef step_half(const struct native_translation *t, struct stepping *stepping,
+                              unsigned half)
+{
+    const struct exec_inst *inst = stepping->inst;
+    const enum native_does does = stepping->rule->does;
+    LLVMValueRef a = source(t, stepping, inst->a, half, true), b, sum;
+    if (does == NATIVE_MOVES) return a;
+    const bool multiplies = does == NATIVE_MULTIPLIES || does == NATIVE_MULTIPLIES_ADDS;
+    b = source(t, stepping, inst->b, half, multiplies);
+    switch (does) {
+    case NATIVE_ADDS:
+        return t->llvm->BuildAdd(t->builder, a, b, "");
+    case NATIVE_SUBTRACTS:
+        return t->llvm->BuildSub(t->builder, a, b, "");
+    case NATIVE_SHIFTS:
+        return shifted(t, a, b);
+    default:
+        sum = t->llvm->BuildMul(t->builder, a, b, "");
+        return does == NATIVE_MULTIPLIES
+                   ? sum
+                   : t->llvm->BuildAdd(t->builder, sum, source(t, stepping, inst->c, half, false),
+                                       "");
+    }
+}
+
+/* Whether a rule has all it needs of the instruction. A shift by what is not known may be one by
+ * more than there is. */
+static bool follows_rule(const struct native_translation *t, const struct exec_inst *inst,
+                         const struct native_rule *rule)
+{
+    if (rule == NULL) return false;
+    if (rule->does == NATIVE_SHIFTS && !native_steps_shift(&t->unit->steps, inst)) return false;
+    return native_first_of(t, inst->a, 0) != NULL &&
+           (rule->does == NATIVE_MOVES || native_first_of(t, inst->b, 0) != NULL) &&
+           (rule->does != NATIVE_MULTIPLIES_ADDS || native_first_of(t, inst->c, 0) != NULL);
+}
+
+static void inline_stepped(struct native_translation *t, const struct exec_inst *inst,
+                           LLVMValueRef row)
+{
+    struct stepping stepping = {.inst = inst, .rule = native_rule_of(inst)};
+    LLVMTypeRef type = native_lane_type(t, inst->d);
+    LLVMValueRef firsts[NATIVE_HALVES];
+    if (!follows_rule(t, inst, stepping.rule)) {
+        /* The same of the same. */
+        inline_row(t, inst, row);
+        native_take_firsts(
+            t, native_load(t, t->lanes, inst->d, t->llvm->VectorType(type, EXEC_LANES)), firsts);
+        native_keep_firsts(t, inst->d, firsts);
+        return;
+    }
+    for (unsigned h = 0; h < NATIVE_HALVES; h++) firsts[h] = step_half(t, &stepping, h);
+    if (stepping.sure != NULL) {
+        const uint32_t pending = t->pending;
+        LLVMBasicBlockRef rest = native_new_block(t), next = native_new_block(t);
+        native_expect(t, t->llvm->BuildCondBr(t->builder, stepping.sure, next, rest));
+        t->llvm->PositionBuilderAtEnd(t->builder, rest);
+        native_leave_by(t, inst);
+        t->llvm->PositionBuilderAtEnd(t->builder, next);
+        t->pending = pending;
+    }
+    native_keep_firsts(t, inst->d, firsts);
+    t->pending++;
+}
+
+/* Tells what is put in line for an access what is known of its address. */
+static void tell_step(const struct native_translation *t, const struct exec_inst *inst)
+{
+    static const size_t fields[NATIVE_HALVES] = {offsetof(struct exec_quick, low),
+                                                 offsetof(struct exec_quick, high)};
+    const int32_t step = native_step_before(&t->unit->steps, native_index_of(t, inst), inst->a);
+    const bool known = native_first_of(t, inst->a, 0) != NULL && step != NATIVE_ANY;
+    native_store(t, t->quick, offsetof(struct exec_quick, stepped),
+                 t->llvm->ConstInt(t->byte, known, false));
+    if (!known) return;
+    LLVMTypeRef type = native_lane_type(t, inst->a);
+    native_store(t, t->quick, offsetof(struct exec_quick, step),
+                 t->llvm->ConstInt(t->wide, (uint64_t)(int64_t)step, true));
+    for (unsigned h = 0; h < NATIVE_HALVES; h++) {
+        LLVMValueRef first =
+            t->llvm->BuildLoad2(t->builder, type, native_first_of(t, inst->a, h), "");
+        native_store(t, t->quick, fields[h],
+                     type == t->wide ? first : t->llvm->BuildZExt(t->builder, first, t->wide, ""));
+    }
+}
+
+/* Which of the region's slots an instruction names. */
+static bool names(const struct exec_inst *inst, const struct native_use *slot)
+{
+    const uint32_t offsets[] = {inst->d, inst->a, inst->b, inst->c, inst->e, inst->guard >> 1};
+    for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++)
+        if (offsets[k] == slot->offset) return true;
+    return false;
+}
+
+/* Whether a called instruction may write the slot. */
+static bool changes(const struct exec_inst *inst, const struct native_use *slot)
+{
+    struct native_use uses[NATIVE_USES];
+    const unsigned count = native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++)
+        if (uses[k].writes && uses[k].offset == slot->offset) return true;
+    return false;
+}
+
+/* The region is left in a branch that some lanes do not take: they become a fragment, as they would
+ * have when lanes parted. */
+static void part(const struct native_translation *t)
+{
+    void *split;
+    memcpy(&split,
+           &(void (*)(struct exec_warp *, uint32_t, const struct exec_inst *, struct exec_frame *)){
+               exec_split},
+           sizeof split);
+    LLVMTypeRef parameters[] = {t->bytes, t->word, t->bytes, t->bytes};
+    LLVMTypeRef type =
+        t->llvm->FunctionType(t->llvm->VoidTypeInContext(t->unit->context), parameters, 4, false);
+    LLVMValueRef arguments[] = {
+        t->warp, t->others, native_pointer(t, native_executed(t, t->go)),
+        native_load(t, t->warp, offsetof(struct exec_warp, frame), t->bytes)};
+    native_count_apart(t, t->alone);
+    t->llvm->BuildCall2(t->builder, type,
+                        t->llvm->BuildBitCast(t->builder, native_pointer(t, split),
+                                              t->llvm->PointerType(type, 0), ""),
+                        arguments, 4, "");
+}
+
+static void call_handler(struct native_translation *t, const struct exec_inst *inst, bool seldom)
+{
+    t->pending++;
+    native_count_pending(t);
+    native_store(t, t->warp, offsetof(struct exec_warp, pc),
+                 native_pointer(t, native_executed(t, inst + 1)));
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (t->slots[k].writes && names(inst, &t->slots[k]))
+            native_copy_slot(t, &t->slots[k], true);
+    LLVMValueRef step = native_call_inst(t, inst);
+    t->where = NATIVE_BEHIND;
+    if (seldom) t->llvm->AddCallSiteAttribute(step, LLVMAttributeFunctionIndex, t->cold);
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (changes(inst, &t->slots[k])) native_copy_slot(t, &t->slots[k], false);
+    LLVMBasicBlockRef gone = native_new_block(t), next = native_new_block(t);
+    LLVMValueRef goes =
+        t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_GO), "");
+    t->llvm->BuildCondBr(t->builder, goes, next, gone);
+    t->llvm->PositionBuilderAtEnd(t->builder, gone);
+    if (t->go != NULL) part(t);
+    native_settle_all(t);
+    t->llvm->BuildStore(t->builder, step, t->step);
+    t->llvm->BuildBr(t->builder, t->leave);
+    t->llvm->PositionBuilderAtEnd(t->builder, next);
+}
+
+/* A load or store, or what is beside it, that may be settled in line; if not, its handler is
+ * called. What lanes do together ends the region then: its handler may end the turn of these lanes
+ * and write slots of others. */
+static void inline_quick(struct native_translation *t, const struct exec_inst *inst,
+                         LLVMValueRef row)
+{
+    const uint32_t pending = t->pending, counted = native_is_counted(inst);
+    LLVMValueRef lanes = inst->guard == EXEC_NO_GUARD
+                             ? t->mask
+                             : t->llvm->BuildAnd(t->builder, t->mask, native_guard_of(t, inst), "");
+    native_store(t, t->quick, offsetof(struct exec_quick, mask), lanes);
+    native_settle_uses(t, inst);
+    tell_step(t, inst);
+    struct exec_inst quick = *inst;
+    const size_t behind = native_index_of(t, inst + 1);
+    if (native_is_atomic(inst) && !native_is_live(&t->unit->live, behind, inst->d))
+        quick.d = EXEC_NO_SLOT;
+    LLVMValueRef done = call_row(t, row, t->quick, &quick);
+    LLVMBasicBlockRef rest = native_new_block(t), next = native_new_block(t);
+    native_expect(t, t->llvm->BuildCondBr(t->builder, done, next, rest));
+    t->llvm->PositionBuilderAtEnd(t->builder, rest);
+    if (native_kind(inst) == NATIVE_TOGETHER) {
+        native_leave_by(t, inst);
+    } else {
+        call_handler(t, inst, true);
+        /* Both ways meet with the same left to count. */
+        native_count(t, offsetof(struct exec_warp, instructions), t->wide,
+                     -(int64_t)(pending + counted));
+        t->llvm->BuildBr(t->builder, next);
+    }
+    t->llvm->PositionBuilderAtEnd(t->builder, next);
+    t->pending = pending + counted;
+}
+
+LLVMValueRef native_row_of(const struct native_translation *t, const struct exec_inst *inst)
+{
+    const struct native_rows *rows = &t->unit->rows;
+    if (native_kind(inst) == NATIVE_LANES)
+        return native_row_function(t->llvm, rows, native_row_handler(inst));
+    return native_row_quick(t->llvm, rows, native_row_handler(inst), t->full);
+}
+
+void native_build_straight(struct native_translation *t, const struct exec_inst *inst)
+{
+    const enum native_kind kind = native_kind(inst);
+    const unsigned most = t->full ? MOST_QUICK : MOST_SOME;
+    LLVMValueRef row = native_row_of(t, inst);
+    t->at = native_index_of(t, inst);
+    t->where = NATIVE_BEFORE;
+    if (row != NULL && kind == NATIVE_LANES && is_stepped(t, inst))
+        inline_stepped(t, inst, row);
+    else if (row != NULL && kind == NATIVE_LANES)
+        inline_row(t, inst, row);
+    else if (row != NULL && (t->quick_count++ < most || kind == NATIVE_TOGETHER))
+        inline_quick(t, inst, row);
+    else
+        call_handler(t, inst, false);
+    t->where = NATIVE_BEHIND;
+}

@@ -1,0 +1,390 @@
+/* Whose lanes' values are a constant step apart, in each half of the warp. Of predicates: whether
+ * they are the same, step 0.
+ *
+ * Of addresses this is mostly known from the instructions: a thread's number, times a constant, and
+ * what all threads have. It is true where all lanes have come the same way from where it was true.
+ * So it is a guess at a region's beginning, where lanes may have come by different ways, and the
+ * region asks there; inside it is sure. */
+#include "emulator/exec/native/private.h"
+#include "emulator/exec/ops/ops.h"
+#include "emulator/ptx/ptx.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    UNSEEN = NATIVE_ANY + 1, /* nobody has come there yet */
+    MOST_SHIFT = 31
+};
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_once_t once;
+    struct native_rule rules[24];
+    size_t count;
+} known = {.once = PTHREAD_ONCE_INIT};
+
+static void build(void)
+{
+    static const struct {
+        const char *key;
+        enum native_does does;
+        enum native_widens widens;
+    } rows[] = {
+        {"mov.b32", NATIVE_MOVES, NATIVE_AS_IT_IS},
+        {"mov.b64", NATIVE_MOVES, NATIVE_AS_IT_IS},
+        {"cvt.u32.u64", NATIVE_MOVES, NATIVE_CUT},
+        {"cvt.s32.s64", NATIVE_MOVES, NATIVE_CUT},
+        {"cvt.u64.u32", NATIVE_MOVES, NATIVE_BY_ZEROS},
+        {"cvt.s64.u32", NATIVE_MOVES, NATIVE_BY_ZEROS},
+        {"cvt.s64.s32", NATIVE_MOVES, NATIVE_BY_SIGN},
+        {"cvt.u64.s32", NATIVE_MOVES, NATIVE_BY_SIGN},
+        {"add.u32", NATIVE_ADDS, NATIVE_AS_IT_IS},
+        {"add.u64", NATIVE_ADDS, NATIVE_AS_IT_IS},
+        {"sub.u32", NATIVE_SUBTRACTS, NATIVE_AS_IT_IS},
+        {"sub.u64", NATIVE_SUBTRACTS, NATIVE_AS_IT_IS},
+        {"mul.lo.u32", NATIVE_MULTIPLIES, NATIVE_AS_IT_IS},
+        {"mul.lo.u64", NATIVE_MULTIPLIES, NATIVE_AS_IT_IS},
+        {"mul.wide.u32", NATIVE_MULTIPLIES, NATIVE_BY_ZEROS},
+        {"mul.wide.s32", NATIVE_MULTIPLIES, NATIVE_BY_SIGN},
+        {"mad.lo.u32", NATIVE_MULTIPLIES_ADDS, NATIVE_AS_IT_IS},
+        {"mad.lo.u64", NATIVE_MULTIPLIES_ADDS, NATIVE_AS_IT_IS},
+        {"mad.wide.u32", NATIVE_MULTIPLIES_ADDS, NATIVE_BY_ZEROS},
+        {"mad.wide.s32", NATIVE_MULTIPLIES_ADDS, NATIVE_BY_SIGN},
+        {"shl.b32", NATIVE_SHIFTS, NATIVE_AS_IT_IS},
+        {"shl.b64", NATIVE_SHIFTS, NATIVE_AS_IT_IS},
+    };
+    _Static_assert(sizeof rows / sizeof *rows <= sizeof known.rules / sizeof *known.rules, "room");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const struct exec_row *row = exec_row_find(rows[k].key);
+        if (row == NULL) continue;
+        known.rules[known.count++] =
+            (struct native_rule){.run = row->run, .does = rows[k].does, .widens = rows[k].widens};
+    }
+}
+
+const struct native_rule *native_rule_of(const struct exec_inst *inst)
+{
+    pthread_once(&known.once, build);
+    for (size_t k = 0; k < known.count; k++)
+        if (known.rules[k].run == inst->run) return &known.rules[k];
+    return NULL;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+const struct exec_constant *native_constant_at(const struct exec_function *function,
+                                               uint32_t offset)
+{
+    for (size_t k = 0; k < function->constant_count; k++)
+        if (function->constants[k].slot == offset) return &function->constants[k];
+    return NULL;
+}
+
+static bool value_of(const struct exec_function *function, uint32_t offset, uint64_t *value)
+{
+    const struct exec_constant *constant = native_constant_at(function, offset);
+    if (constant == NULL || constant->kind != EXEC_CONSTANT_VALUE) return false;
+    *value = constant->value;
+    return true;
+}
+
+bool native_is_uniform(const struct exec_constant *constant)
+{
+    return constant->kind != EXEC_CONSTANT_SPECIAL || constant->index == PTX_SPECIAL_NTID ||
+           constant->index == PTX_SPECIAL_CTAID || constant->index == PTX_SPECIAL_NCTAID;
+}
+
+static int32_t step_of_constant(const struct exec_constant *constant)
+{
+    if (native_is_uniform(constant)) return 0;
+    switch (constant->index) {
+    case PTX_SPECIAL_TID:
+        return constant->value == 0;
+    case PTX_SPECIAL_LANEID:
+        return 1;
+    default:
+        return NATIVE_ANY;
+    }
+}
+
+/* A step as it is kept: what does not fit is none. */
+static int32_t kept(int64_t step)
+{
+    return step > UNSEEN && step <= INT32_MAX ? (int32_t)step : NATIVE_ANY;
+}
+
+/* ---- what an instruction does to steps ------------------------------------------------------- */
+
+static int32_t *state_of(const struct native_steps *steps, size_t index)
+{
+    return &steps->steps[index * steps->live->slot_count];
+}
+
+static int32_t find(const struct native_steps *steps, const int32_t *state, uint32_t offset)
+{
+    const int32_t slot = native_live_slot(steps->live, offset);
+    return slot < 0 || state[slot] == UNSEEN ? NATIVE_ANY : state[slot];
+}
+
+/* A factor that is known; false: it is not, or is larger than any step. */
+static bool factor_of(const struct native_steps *steps, const struct exec_inst *inst,
+                      enum native_widens widens, uint32_t offset, int64_t *factor)
+{
+    const bool wide =
+        widens == NATIVE_AS_IT_IS && native_live_width(steps->live, inst->d) == NATIVE_WIDE;
+    uint64_t value;
+    if (!value_of(steps->function, offset, &value)) return false;
+    *factor = wide                        ? (int64_t)value
+              : widens == NATIVE_BY_ZEROS ? (int64_t)(uint32_t)value
+                                          : (int64_t)(int32_t)value;
+    return *factor <= INT32_MAX && *factor >= INT32_MIN;
+}
+
+/* Of a product: one factor is known, or both are the same in all lanes. */
+static int32_t product(const struct native_steps *steps, const int32_t *state,
+                       const struct exec_inst *inst, enum native_widens widens)
+{
+    const int32_t a = find(steps, state, inst->a), b = find(steps, state, inst->b);
+    int64_t factor;
+    if (a == 0 && b == 0) return 0;
+    if (b == 0 && factor_of(steps, inst, widens, inst->b, &factor)) return kept(a * factor);
+    if (a == 0 && factor_of(steps, inst, widens, inst->a, &factor)) return kept(b * factor);
+    return NATIVE_ANY;
+}
+
+/* A shift by what is not known may be one by more bits than there are. */
+static bool shift_of(const struct native_steps *steps, const struct exec_inst *inst, uint64_t *by)
+{
+    return value_of(steps->function, inst->b, by) && *by < MOST_SHIFT;
+}
+
+static int32_t by_rule(const struct native_steps *steps, const int32_t *state,
+                       const struct exec_inst *inst, const struct native_rule *rule)
+{
+    const int32_t a = find(steps, state, inst->a);
+    const int32_t b = rule->does == NATIVE_MOVES ? 0 : find(steps, state, inst->b);
+    int32_t times, c;
+    uint64_t by;
+    if (a == NATIVE_ANY || b == NATIVE_ANY) return NATIVE_ANY;
+    switch (rule->does) {
+    case NATIVE_MOVES:
+        return a;
+    case NATIVE_ADDS:
+        return kept((int64_t)a + b);
+    case NATIVE_SUBTRACTS:
+        return kept((int64_t)a - b);
+    case NATIVE_SHIFTS:
+        return shift_of(steps, inst, &by) ? kept(a * (INT64_C(1) << by)) : NATIVE_ANY;
+    default:
+        times = product(steps, state, inst, rule->widens);
+        c = rule->does == NATIVE_MULTIPLIES ? 0 : find(steps, state, inst->c);
+        return times == NATIVE_ANY || c == NATIVE_ANY ? NATIVE_ANY : kept((int64_t)times + c);
+    }
+}
+
+/* The step of what an instruction of lanes' arithmetic leaves in its slot d. What all lanes make of
+ * the same is the same; a handler that is called would not write those that have exited. */
+static int32_t result_of(const struct native_steps *steps, const int32_t *state,
+                         const struct exec_inst *inst)
+{
+    struct native_use uses[NATIVE_USES];
+    const struct native_rule *rule = native_rule_of(inst);
+    if (!steps->in_line[inst - steps->function->code] || inst->guard != EXEC_NO_GUARD)
+        return NATIVE_ANY;
+    const unsigned count = native_uses(inst, uses);
+    const bool compares = native_live_width(steps->live, inst->d) == NATIVE_MASK;
+    bool same = true;
+    for (unsigned k = 0; k < count; k++) {
+        const bool carries = uses[k].writes && uses[k].offset != inst->d && !compares;
+        if (carries || uses[k].width != native_live_width(steps->live, uses[k].offset))
+            return NATIVE_ANY;
+        same = same && (uses[k].writes || find(steps, state, uses[k].offset) == 0);
+    }
+    return same ? 0 : rule != NULL ? by_rule(steps, state, inst, rule) : NATIVE_ANY;
+}
+
+static void set(const struct native_steps *steps, int32_t *state, uint32_t offset, int32_t step)
+{
+    const int32_t slot = native_live_slot(steps->live, offset);
+    if (slot >= 0 && native_constant_at(steps->function, offset) == NULL) state[slot] = step;
+}
+
+/* Nothing is known of what the instruction writes. */
+static void forget(const struct native_steps *steps, int32_t *state, const struct exec_inst *inst)
+{
+    const enum native_kind kind = native_kind(inst);
+    const uint32_t named[] = {inst->d, inst->a, inst->b, inst->c, inst->e};
+    struct native_use uses[NATIVE_USES];
+    if (kind == NATIVE_BRANCH || inst->run == exec_barrier_sync || inst->run == exec_barrier_arrive)
+        return;
+    if (kind == NATIVE_END) {
+        for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+            set(steps, state, named[k], NATIVE_ANY);
+        return;
+    }
+    const unsigned count = native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++)
+        if (uses[k].writes) set(steps, state, uses[k].offset, NATIVE_ANY);
+}
+
+static void pass(const struct native_steps *steps, int32_t *state, const struct exec_inst *inst)
+{
+    struct native_use uses[NATIVE_USES];
+    const int32_t result = result_of(steps, state, inst);
+    forget(steps, state, inst);
+    if (result == NATIVE_ANY) return;
+    const unsigned count = native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++)
+        if (uses[k].writes) set(steps, state, uses[k].offset, result);
+}
+
+/* ---- all of a function ----------------------------------------------------------------------- */
+
+static bool meet(const struct native_steps *steps, size_t index, const int32_t *from)
+{
+    int32_t *into = state_of(steps, index);
+    bool changed = !steps->reached[index];
+    steps->reached[index] = true;
+    for (size_t k = 0; k < steps->live->slot_count; k++) {
+        const int32_t both = into[k] == UNSEEN || into[k] == from[k] ? from[k]
+                             : from[k] == UNSEEN                     ? into[k]
+                                                                     : NATIVE_ANY;
+        changed |= both != into[k];
+        into[k] = both;
+    }
+    return changed;
+}
+
+/* Lanes that part for a few instructions have different values behind them. */
+static bool meet_parted(const struct native_steps *steps, const struct exec_inst *inst,
+                        int32_t *state)
+{
+    const struct exec_inst *code = steps->function->code;
+    struct native_fork fork;
+    if (!native_fork_find(steps->function, steps->function->code_count, inst, &fork)) return false;
+    for (const struct exec_inst *at = inst + 1; at < fork.end; at++) forget(steps, state, at);
+    return meet(steps, (size_t)(fork.end - code), state);
+}
+
+static bool spread(const struct native_steps *steps, size_t index, int32_t *state)
+{
+    const struct exec_function *function = steps->function;
+    const struct exec_inst *inst = &function->code[index];
+    bool changed = false;
+    if (!steps->reached[index]) return false;
+    memcpy(state, state_of(steps, index), steps->live->slot_count * sizeof *state);
+    if (native_kind(inst) == NATIVE_BRANCH) {
+        changed |=
+            meet(steps, (size_t)((const struct exec_inst *)inst->extra - function->code), state);
+        if (inst->guard == EXEC_NO_GUARD) return changed;
+        changed |= meet(steps, index + 1, state);
+        return meet_parted(steps, inst, state) || changed;
+    }
+    if (native_is_end(inst)) return false;
+    pass(steps, state, inst);
+    return meet(steps, index + 1, state);
+}
+
+bool native_steps_find(const struct exec_function *function, const struct native_live *live,
+                       const bool *in_line, struct native_steps *steps)
+{
+    const size_t count = function->code_count, slots = live->slot_count;
+    *steps = (struct native_steps){.function = function, .live = live, .in_line = in_line};
+    steps->steps = malloc(((count + 2) * slots + 1) * sizeof *steps->steps);
+    steps->reached = calloc(count + 1, sizeof *steps->reached);
+    if (steps->steps == NULL || steps->reached == NULL) {
+        native_steps_end(steps);
+        return false;
+    }
+    for (size_t k = 0; k < (count + 1) * slots; k++) steps->steps[k] = UNSEEN;
+    steps->reached[0] = true;
+    for (size_t k = 0; k < slots; k++) {
+        const struct exec_constant *constant = native_constant_at(function, live->slots[k].offset);
+        steps->steps[k] = constant != NULL ? step_of_constant(constant) : NATIVE_ANY;
+    }
+    int32_t *state = state_of(steps, count + 1);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t k = 0; k < count; k++) changed |= spread(steps, k, state);
+    }
+    return true;
+}
+
+void native_steps_end(struct native_steps *steps)
+{
+    free(steps->steps);
+    free(steps->reached);
+}
+
+bool native_steps_shift(const struct native_steps *steps, const struct exec_inst *inst)
+{
+    uint64_t by;
+    return shift_of(steps, inst, &by);
+}
+
+int32_t native_step_before(const struct native_steps *steps, size_t index, uint32_t offset)
+{
+    return find(steps, state_of(steps, index), offset);
+}
+
+int32_t native_step_made(const struct native_steps *steps, size_t index)
+{
+    return result_of(steps, state_of(steps, index), &steps->function->code[index]);
+}
+
+int32_t native_step_behind(const struct native_steps *steps, size_t index, uint32_t offset)
+{
+    struct native_use uses[NATIVE_USES];
+    const struct exec_inst *inst = &steps->function->code[index];
+    const enum native_kind kind = native_kind(inst);
+    const unsigned count =
+        kind == NATIVE_BRANCH || kind == NATIVE_END ? 0 : native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++)
+        if (uses[k].writes && uses[k].offset == offset) return native_step_made(steps, index);
+    return native_step_before(steps, index, offset);
+}
+
+/* ---- whose steps matter ---------------------------------------------------------------------- */
+
+static void want(const struct native_steps *steps, bool *wanted, uint32_t offset, bool *changed)
+{
+    const int32_t slot = native_live_slot(steps->live, offset);
+    if (slot < 0 || wanted[slot]) return;
+    wanted[slot] = *changed = true;
+}
+
+/* What an address is computed from, as far as steps are known. */
+static void want_sources(const struct native_steps *steps, bool *wanted, size_t index,
+                         bool *changed)
+{
+    const struct exec_inst *inst = &steps->function->code[index];
+    struct native_use uses[NATIVE_USES];
+    bool is_wanted = false;
+    if (native_step_made(steps, index) == NATIVE_ANY) return;
+    const unsigned count = native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++) {
+        const int32_t slot = native_live_slot(steps->live, uses[k].offset);
+        is_wanted |= uses[k].writes && slot >= 0 && wanted[slot];
+    }
+    for (unsigned k = 0; k < count && is_wanted; k++)
+        if (!uses[k].writes) want(steps, wanted, uses[k].offset, changed);
+}
+
+bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region)
+{
+    bool *wanted = calloc(steps->live->slot_count + 1, sizeof *wanted), ignored;
+    if (wanted == NULL) return NULL;
+    for (size_t k = region->first; k < region->end; k++) {
+        const struct exec_inst *inst = &steps->function->code[k];
+        if (native_kind(inst) == NATIVE_CALL && native_step_before(steps, k, inst->a) != NATIVE_ANY)
+            want(steps, wanted, inst->a, &ignored);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t k = region->end; k-- > region->first;) want_sources(steps, wanted, k, &changed);
+    }
+    return wanted;
+}

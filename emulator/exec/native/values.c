@@ -1,0 +1,220 @@
+/* The values that a translation is made of: numbers and places, the copy of the slots, and counts.
+ */
+#include "emulator/exec/native/translation.h"
+#include "emulator/exec/warp.h"
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+LLVMValueRef native_number(const struct native_translation *t, uint64_t value)
+{
+    return t->llvm->ConstInt(t->word, value, false);
+}
+
+const struct exec_inst *native_executed(const struct native_translation *t,
+                                        const struct exec_inst *inst)
+{
+    return t->unit->code + (inst - t->unit->function->code);
+}
+
+LLVMValueRef native_pointer(const struct native_translation *t, const void *address)
+{
+    return t->llvm->ConstIntToPtr(t->llvm->ConstInt(t->wide, (uint64_t)(uintptr_t)address, false),
+                                  t->bytes);
+}
+
+LLVMValueRef native_place(const struct native_translation *t, LLVMValueRef base, size_t offset,
+                          LLVMTypeRef type)
+{
+    LLVMValueRef index = t->llvm->ConstInt(t->wide, offset, false);
+    LLVMValueRef at = t->llvm->BuildGEP2(t->builder, t->byte, base, &index, 1, "");
+    return t->llvm->BuildBitCast(t->builder, at, t->llvm->PointerType(type, 0), "");
+}
+
+LLVMValueRef native_load(const struct native_translation *t, LLVMValueRef base, size_t offset,
+                         LLVMTypeRef type)
+{
+    LLVMValueRef value =
+        t->llvm->BuildLoad2(t->builder, type, native_place(t, base, offset, type), "");
+    t->llvm->SetAlignment(value, 4);
+    return value;
+}
+
+void native_store(const struct native_translation *t, LLVMValueRef base, size_t offset,
+                  LLVMValueRef value)
+{
+    LLVMTypeRef type = t->llvm->TypeOf(value);
+    t->llvm->SetAlignment(
+        t->llvm->BuildStore(t->builder, value, native_place(t, base, offset, type)), 4);
+}
+
+LLVMTypeRef native_slot_type(const struct native_translation *t, uint32_t width)
+{
+    if (width == NATIVE_MASK) return t->word;
+    return t->llvm->VectorType(width == NATIVE_WIDE ? t->wide : t->word, EXEC_LANES);
+}
+
+/* ---- lanes a step apart -----------------------------------------------------------------------
+ *
+ * Where steps.c knows the step of a slot that is wanted, the halves' first lanes are kept, and what
+ * is in the copy of the slots is stale: it is made of them where somebody asks. Mostly that is only
+ * where a region is left. */
+
+LLVMTypeRef native_lane_type(const struct native_translation *t, uint32_t offset)
+{
+    return native_live_width(&t->unit->live, offset) == NATIVE_WIDE ? t->wide : t->word;
+}
+
+size_t native_index_of(const struct native_translation *t, const struct exec_inst *inst)
+{
+    return (size_t)(inst - t->unit->function->code);
+}
+
+LLVMValueRef native_first_of(const struct native_translation *t, uint32_t offset, unsigned half)
+{
+    const int32_t slot = native_live_slot(&t->unit->live, offset);
+    return slot < 0 || !t->stepped || !t->full ? NULL : t->firsts[NATIVE_HALVES * slot + half];
+}
+
+LLVMValueRef native_spread(const struct native_translation *t, LLVMValueRef firsts[NATIVE_HALVES],
+                           int32_t step)
+{
+    LLVMTypeRef type = t->llvm->TypeOf(firsts[0]);
+    LLVMValueRef none = t->llvm->GetUndef(t->llvm->VectorType(type, EXEC_LANES));
+    LLVMValueRef lanes[EXEC_LANES], from[EXEC_LANES], both[NATIVE_HALVES];
+    for (unsigned h = 0; h < NATIVE_HALVES; h++)
+        both[h] = t->llvm->BuildInsertElement(t->builder, none, firsts[h], native_number(t, 0), "");
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        const int64_t away = (int64_t)(l % NATIVE_HALF) * step;
+        from[l] = native_number(t, l < NATIVE_HALF ? 0 : EXEC_LANES);
+        lanes[l] = t->llvm->ConstInt(type, (uint64_t)away, true);
+    }
+    LLVMValueRef where = t->llvm->ConstVector(from, EXEC_LANES);
+    LLVMValueRef all = t->llvm->BuildShuffleVector(t->builder, both[0], both[1], where, "");
+    return step == 0
+               ? all
+               : t->llvm->BuildAdd(t->builder, all, t->llvm->ConstVector(lanes, EXEC_LANES), "");
+}
+
+void native_keep_firsts(const struct native_translation *t, uint32_t offset,
+                        LLVMValueRef firsts[NATIVE_HALVES])
+{
+    for (unsigned h = 0; h < NATIVE_HALVES; h++)
+        t->llvm->BuildStore(t->builder, firsts[h], native_first_of(t, offset, h));
+}
+
+void native_take_firsts(const struct native_translation *t, LLVMValueRef vector,
+                        LLVMValueRef firsts[NATIVE_HALVES])
+{
+    for (unsigned h = 0; h < NATIVE_HALVES; h++)
+        firsts[h] =
+            t->llvm->BuildExtractElement(t->builder, vector, native_number(t, h * NATIVE_HALF), "");
+}
+
+/* The step of a slot where code is being made. */
+static int32_t step_here(const struct native_translation *t, uint32_t offset)
+{
+    if (t->where == NATIVE_NOWHERE) return NATIVE_ANY;
+    return t->where == NATIVE_BEFORE ? native_step_before(&t->unit->steps, t->at, offset)
+                                     : native_step_behind(&t->unit->steps, t->at, offset);
+}
+
+static bool is_stale(const struct native_translation *t, uint32_t offset)
+{
+    return native_first_of(t, offset, 0) != NULL &&
+           native_constant_at(t->unit->function, offset) == NULL &&
+           step_here(t, offset) != NATIVE_ANY;
+}
+
+/* All lanes of a slot that is stale. */
+static LLVMValueRef whole(const struct native_translation *t, uint32_t offset)
+{
+    LLVMValueRef firsts[NATIVE_HALVES];
+    for (unsigned h = 0; h < NATIVE_HALVES; h++)
+        firsts[h] = t->llvm->BuildLoad2(t->builder, native_lane_type(t, offset),
+                                        native_first_of(t, offset, h), "");
+    return native_spread(t, firsts, step_here(t, offset));
+}
+
+void native_settle(const struct native_translation *t, uint32_t offset)
+{
+    if (is_stale(t, offset)) native_store(t, t->lanes, offset, whole(t, offset));
+}
+
+void native_settle_all(const struct native_translation *t)
+{
+    for (size_t k = 0; k < t->slot_count; k++) native_settle(t, t->slots[k].offset);
+}
+
+void native_settle_for(const struct native_translation *t, size_t index)
+{
+    for (size_t k = 0; k < t->slot_count; k++) {
+        const uint32_t offset = t->slots[k].offset;
+        if (native_step_before(&t->unit->steps, index, offset) == NATIVE_ANY &&
+            native_is_live(&t->unit->live, index, offset))
+            native_settle(t, offset);
+    }
+}
+
+void native_settle_uses(const struct native_translation *t, const struct exec_inst *inst)
+{
+    struct native_use uses[NATIVE_USES];
+    const unsigned count = native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++)
+        if (!uses[k].writes || inst->guard != EXEC_NO_GUARD) native_settle(t, uses[k].offset);
+}
+
+/* ---- slots and counts ------------------------------------------------------------------------ */
+
+void native_copy_slot(const struct native_translation *t, const struct native_use *slot, bool out)
+{
+    LLVMTypeRef type = native_slot_type(t, slot->width);
+    LLVMValueRef value = out && is_stale(t, slot->offset)
+                             ? whole(t, slot->offset)
+                             : native_load(t, out ? t->lanes : t->frame, slot->offset, type);
+    native_store(t, out ? t->frame : t->lanes, slot->offset, value);
+}
+
+LLVMValueRef native_count(const struct native_translation *t, size_t field, LLVMTypeRef type,
+                          int64_t by)
+{
+    LLVMValueRef sum = t->llvm->BuildAdd(t->builder, native_load(t, t->warp, field, type),
+                                         t->llvm->ConstInt(type, (uint64_t)by, true), "");
+    native_store(t, t->warp, field, sum);
+    return sum;
+}
+
+void native_count_pending(struct native_translation *t)
+{
+    if (t->pending)
+        native_count(t, offsetof(struct exec_warp, instructions), t->wide, (int64_t)t->pending);
+    t->pending = 0;
+}
+
+LLVMBasicBlockRef native_new_block(const struct native_translation *t)
+{
+    return t->llvm->AppendBasicBlockInContext(t->unit->context, t->function, "");
+}
+
+void native_expect(const struct native_translation *t, LLVMValueRef branch)
+{
+    static const char name[] = "branch_weights";
+    LLVMValueRef weights[] = {t->llvm->MDStringInContext(t->unit->context, name, sizeof name - 1),
+                              native_number(t, 2000), native_number(t, 1)};
+    t->llvm->SetMetadata(branch, t->llvm->GetMDKindIDInContext(t->unit->context, "prof", 4),
+                         t->llvm->MDNodeInContext(t->unit->context, weights, 3));
+}
+
+void native_count_apart(const struct native_translation *t, uint32_t instructions)
+{
+    LLVMTypeRef type = t->llvm->FunctionType(t->word, &(LLVMTypeRef){t->word}, 1, false);
+    LLVMValueRef popcount = t->llvm->GetNamedFunction(t->unit->module, "llvm.ctpop.i32");
+    if (popcount == NULL) popcount = t->llvm->AddFunction(t->unit->module, "llvm.ctpop.i32", type);
+    LLVMValueRef lanes =
+        t->llvm->BuildCall2(t->builder, type, popcount, &(LLVMValueRef){t->others}, 1, "");
+    LLVMValueRef wide = t->llvm->BuildZExt(
+        t->builder, t->llvm->BuildMul(t->builder, lanes, native_number(t, instructions), ""),
+        t->wide, "");
+    const size_t field = offsetof(struct exec_warp, lane_instructions);
+    native_store(t, t->warp, field,
+                 t->llvm->BuildSub(t->builder, native_load(t, t->warp, field, t->wide), wide, ""));
+}

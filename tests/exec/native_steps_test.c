@@ -1,0 +1,221 @@
+/* Machine code knows of many addresses how far they are from lane to lane, native/steps.c. That
+ * changes nothing: the same answers, counts and faults as the rows', whatever the block's shape,
+ * where the guess is wrong for a warp, where a sum wraps, and where lanes have gone other ways. */
+#include "emulator/exec/exec.h"
+#include "tests/exec/device.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = 1024 };
+
+/* %t: the thread, %x and %y its place, %w the block's width; %o: its word of the output; %d: the
+ * data, 4,096 bytes; %m: words of shared memory. */
+#define HEAD                                                                                       \
+    ".version 8.0\n.target sm_75\n.address_size 64\n"                                              \
+    ".visible .entry k(.param .u64 out, .param .u64 data) {\n"                                     \
+    ".reg .u64 %a, %b, %o, %d; .reg .u32 %t, %x, %y, %w, %i, %j, %n, %s, %v, %m;\n"                \
+    ".reg .pred %p, %q; .shared .u32 m[1024];\n"                                                   \
+    "ld.param.u64 %o, [out]; ld.param.u64 %d, [data]; mov.u32 %x, %tid.x; mov.u32 %y, %tid.y;\n"   \
+    "mov.u32 %w, %ntid.x; mad.lo.u32 %t, %y, %w, %x; mul.wide.u32 %a, %t, 4;\n"                    \
+    "add.u64 %o, %o, %a; mov.u32 %s, 1; mov.u32 %m, m; mov.u32 %n, 3;\n"
+#define TAIL "st.global.u32 [%o], %s; ret; }\n"
+#define ROUND "sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra more;\n"
+#define TAKE "mad.lo.u32 %s, %s, 31, %v;\n"
+
+static const struct {
+    const char *what, *ptx;
+} kernels[] = {
+    {"a row", HEAD "mul.wide.u32 %a, %t, 4; add.u64 %a, %d, %a; ld.global.u32 %v, [%a];\n" TAKE
+                   "ld.global.u32 %v, [%a+8];\n" TAKE "st.global.u32 [%a+1024], %s;\n" TAIL},
+    {"rows of pairs and of four", HEAD
+     "mul.wide.u32 %a, %x, 8; add.u64 %a, %d, %a; ld.global.v2.u32 {%v, %i}, [%a];\n" TAKE
+     "add.u32 %s, %s, %i; mad.wide.u32 %a, %x, 16, %d; ld.global.v4.u32 {%v, %i, %j, %n}, [%a];\n"
+     "add.u32 %v, %v, %j;\n" TAKE "st.global.v2.u32 [%a], {%s, %v};\n" TAIL},
+    {"one word for all, for each half, or for each line of the block",
+     HEAD "ld.global.u32 %v, [%d+12];\n" TAKE "mad.wide.u32 %a, %y, 4, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE "mad.lo.u32 %i, %y, %w, 5; mad.wide.s32 %a, %i, 4, %d;\n"
+          "ld.global.u32 %v, [%a+4];\n" TAKE TAIL},
+    {"backwards",
+     HEAD "sub.u32 %i, 200, %t; mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+          "st.global.u32 [%a], %s;\n" TAIL},
+    {"numbers below zero, by sign",
+     HEAD "sub.u32 %i, %t, 24; mul.wide.s32 %a, %i, 4; add.u64 %a, %a, %d;\n"
+          "ld.global.u32 %v, [%a+96];\n" TAKE "cvt.s64.s32 %b, %i; shl.b64 %b, %b, 2;\n"
+          "add.u64 %b, %d, %b; ld.global.u32 %v, [%b+128];\n" TAKE TAIL},
+    {"numbers below zero, by zeros: the first are far away",
+     HEAD "sub.u32 %i, %t, 24; cvt.u64.u32 %a, %i; shl.b64 %a, %a, 2; add.u64 %a, %a, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"a sum that wraps by sign in the middle of a warp, not reached by those who would fault",
+     HEAD "add.u32 %i, %t, 0x7ffffff8; setp.lt.u32 %p, %t, 8; mul.wide.s32 %a, %i, 4;\n"
+          "mov.u64 %b, 0x1ffffffe0; sub.u64 %a, %a, %b; add.u64 %a, %a, %d;\n"
+          "@%p ld.global.u32 %v, [%a]; @!%p mov.u32 %v, 9;\n" TAKE TAIL},
+    {"a sum that wraps, and faults",
+     HEAD "add.u32 %i, %t, 0x7ffffff8; mul.wide.s32 %a, %i, 4; mov.u64 %b, 0x1ffffffe0;\n"
+          "sub.u64 %a, %a, %b; add.u64 %a, %a, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"64 bits", HEAD "cvt.u64.u32 %a, %x; cvt.u64.u32 %b, %y; mad.lo.u64 %a, %b, 20, %a;\n"
+                     "shl.b64 %a, %a, 2; add.u64 %a, %a, %d; ld.global.u32 %v, [%a];\n" TAKE
+                     "mul.lo.u64 %b, %b, 12; add.u64 %b, %b, %d; ld.global.u32 %v, [%b];\n" TAKE
+                     "cvt.u32.u64 %i, %b; cvt.u32.u64 %j, %d; sub.u32 %i, %i, %j;\n"
+                     "mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"a loop that strides", HEAD
+     "mov.u32 %i, %t; mov.u32 %j, 0;\nmore: mad.wide.u32 %a, %i, 4, %d;\n"
+     "ld.global.u32 %v, [%a];\n" TAKE "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+     "add.u32 %i, %i, 96; add.u32 %j, %j, 3;\n" ROUND TAIL},
+    {"a loop whose address is moved on",
+     HEAD "mad.wide.u32 %a, %t, 4, %d;\nmore: ld.global.u32 %v, [%a];\n" TAKE
+          "st.global.u32 [%a], %s; add.u64 %a, %a, 384;\n" ROUND TAIL},
+    {"a loop to which one warp comes with other addresses",
+     HEAD "mad.wide.u32 %a, %t, 4, %d; setp.lt.u32 %p, %t, 32; @%p bra more;\n"
+          "xor.b32 %i, %t, 5; mad.wide.u32 %a, %i, 4, %d; bar.warp.sync -1;\n"
+          "more: ld.global.u32 %v, [%a];\n" TAKE "add.u64 %a, %a, 256;\n" ROUND TAIL},
+    {"what some lanes have changed",
+     HEAD "mov.u32 %i, %t; and.b32 %j, %t, 3; setp.eq.u32 %p, %j, 1; mad.wide.u32 %a, %i, 4, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE "@%p add.u32 %i, %i, 7; mad.wide.u32 %a, %i, 4, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"what some lanes have changed in each round", HEAD
+     "mov.u32 %i, %t; and.b32 %j, %t, 3; setp.eq.u32 %p, %j, 1;\nmore: @%p add.u32 %i, %i, 7;\n"
+     "mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+     "setp.gt.u32 %q, %j, 1; @%q bra over; add.u32 %i, %i, 2; over: mad.wide.u32 %a, %i, 4, %d;\n"
+     "ld.global.u32 %v, [%a];\n" TAKE ROUND TAIL},
+    {"what all lanes of a line have changed, or none",
+     HEAD "mov.u32 %i, %x; setp.gt.u32 %p, %y, 1; @%p add.u32 %i, %i, 9; selp.u32 %j, 4, 40, %p;\n"
+          "add.u32 %j, %j, %x; mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+          "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+          "@%p bra over; add.u32 %j, %j, 3; bra.uni both;\nover: sub.u32 %j, %j, 2;\n"
+          "both: mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"lanes that have exited, the first among them, and what the others were told",
+     HEAD "setp.eq.u32 %p, %x, 0; @%p exit; ld.global.u32 %i, [%d+64]; and.b32 %i, %i, 63;\n"
+          "mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+          "add.u32 %i, %i, %x; mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"shared memory, by rows and columns",
+     HEAD "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i], %t; bar.sync 0;\n"
+          "more: shl.b32 %j, %y, 2; add.u32 %j, %j, %m; ld.shared.u32 %v, [%j];\n" TAKE
+          "mul.lo.u32 %j, %x, 4; add.u32 %j, %m, %j; ld.shared.u32 %v, [%j+4];\n" TAKE
+          "bar.sync 0; st.shared.u32 [%i], %s; bar.sync 0;\n" ROUND TAIL},
+    {"shared memory, every other word and backwards",
+     HEAD "mad.lo.u32 %i, %t, 8, %m; st.shared.u32 [%i], %t; bar.sync 0; sub.u32 %j, 90, %t;\n"
+          "mad.lo.u32 %j, %j, 8, %m; max.u32 %j, %j, %m; ld.shared.u32 %v, [%i];\n" TAKE
+          "bar.sync 0; st.shared.u32 [%i], %s; ld.shared.u32 %v, [%i];\n" TAKE TAIL},
+    {"shared memory past its end", HEAD
+     "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i+4000], %t; ld.shared.u32 %v, [%i+4000];\n" TAKE
+         TAIL},
+    {"carries, and shifts by what is not known",
+     HEAD "and.b32 %i, %w, 3; shl.b32 %j, %x, %i; mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, "
+          "[%a];\n" TAKE "add.cc.u32 %j, %x, -5; addc.u32 %j, %y, 0; mad.wide.u32 %a, %j, 4, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE "shl.b32 %j, %w, 40; add.u32 %j, %j, %x;\n"
+          "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+          "rem.u32 %j, %w, 7; min.u32 %j, %j, %y;\n"
+          "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"what is not put in line, of lanes the first of which have exited",
+     HEAD "setp.lt.u32 %p, %x, 3; @%p exit; cvt.u64.u32 %b, %w; rem.u64 %b, %b, 7;\n"
+          "mad.lo.u64 %a, %b, 4, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"atomics of rows",
+     HEAD "mad.wide.u32 %a, %x, 4, %d; atom.global.add.u32 %v, [%a], 1;\n"
+          "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i], %t; bar.sync 0;\n"
+          "mul.lo.u32 %i, %x, 4; add.u32 %i, %m, %i;\n"
+          "atom.shared.add.u32 %v, [%i], %t; bar.sync 0;\n"
+          "ld.shared.u32 %v, [%i];\n" TAKE "ld.global.u32 %v, [%a+512];\n" TAKE TAIL},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static const uint32_t shapes[][3] = {{96, 1, 1}, {32, 3, 1}, {16, 6, 1}, {8, 12, 1}, {24, 4, 1},
+                                     {20, 3, 1}, {1, 40, 1}, {4, 4, 6},  {19, 1, 1}, {64, 2, 1}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+struct answer {
+    uint32_t words[WORDS], data[WORDS];
+    struct exec_counts counts;
+    enum exec_end end;
+    struct exec_fault fault;
+};
+
+/* Each launch begins with the same memory. */
+static void run(const struct exec_program *program, const uint32_t block[3], struct answer *answer)
+{
+    void *bytes, *data;
+    device_reset();
+    *answer = (struct answer){.end = EXEC_DONE};
+    for (size_t k = 0; k < WORDS; k++) answer->data[k] = (uint32_t)k * 2654435761u;
+    const uint64_t out = device_buffer(sizeof answer->words, &bytes);
+    const uint64_t parameters[] = {out, device_buffer_of(answer->data, sizeof answer->data, &data)};
+    struct device_run one = {.program = program,
+                             .name = "k",
+                             .blocks = 1,
+                             .block = {block[0], block[1], block[2]},
+                             .parameters = parameters};
+    answer->end = device_launch(&one);
+    answer->counts = one.counts;
+    memcpy(answer->words, bytes, sizeof answer->words);
+    memcpy(answer->data, data, sizeof answer->data);
+    answer->fault = one.fault;
+}
+
+static struct exec_program *program_of(size_t kernel, enum exec_native_use use)
+{
+    exec_native_use(use);
+    return device_program(kernels[kernel].ptx);
+}
+
+static void compare(const struct answer *rows, const struct answer *code, const char *what,
+                    const uint32_t block[3])
+{
+    ck_assert_msg(!memcmp(rows->words, code->words, sizeof rows->words),
+                  "%s, %u x %u x %u: other answers", what, block[0], block[1], block[2]);
+    ck_assert_msg(!memcmp(rows->data, code->data, sizeof rows->data),
+                  "%s, %u x %u x %u: other data", what, block[0], block[1], block[2]);
+    ck_assert_msg(!memcmp(&rows->counts, &code->counts, sizeof rows->counts),
+                  "%s, %u x %u x %u: other counts", what, block[0], block[1], block[2]);
+    ck_assert_int_eq(rows->end, code->end);
+    if (rows->end == EXEC_DONE) return;
+    ck_assert_uint_eq(rows->fault.line, code->fault.line);
+    ck_assert_mem_eq(rows->fault.thread, code->fault.thread, sizeof rows->fault.thread);
+}
+
+/* Twice: what others than those guessed of come to is compiled when they first do. */
+START_TEST(steps_change_nothing)
+{
+    struct exec_program *rows = program_of((size_t)_i, EXEC_NATIVE_OFF);
+    struct exec_program *code = program_of((size_t)_i, EXEC_NATIVE_ALWAYS);
+    for (size_t k = 0; k < 2 * SHAPES; k++) {
+        struct answer expected, found;
+        run(rows, shapes[k % SHAPES], &expected);
+        run(code, shapes[k % SHAPES], &found);
+        compare(&expected, &found, kernels[_i].what, shapes[k % SHAPES]);
+    }
+    ck_assert_msg(exec_native_stretches(code) > 0, "%s: nothing was compiled", kernels[_i].what);
+    exec_program_destroy(rows);
+    exec_program_destroy(code);
+}
+END_TEST
+
+/* LLVM was not there when this was built, or its library is not now. */
+static bool is_absent(void)
+{
+    struct answer answer;
+    struct exec_program *program = program_of(0, EXEC_NATIVE_ALWAYS);
+    run(program, shapes[0], &answer);
+    const bool absent = exec_native_stretches(program) == 0;
+    exec_program_destroy(program);
+    return absent;
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("exec native steps");
+    TCase *tests = tcase_create("steps");
+    tcase_add_loop_test(tests, steps_change_nothing, 0, KERNELS);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    if (is_absent()) {
+        puts("skipped: no machine code without LLVM");
+        srunner_free(runner);
+        return 77;
+    }
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
