@@ -92,12 +92,11 @@ static int32_t tick(const struct exec_block *block, struct exec_shadow *const *s
     return time << EXEC_SHADOW_TIME;
 }
 
-void exec_shadow_order(const struct exec_block *block)
+static __attribute__((noinline)) void order_block(const struct exec_block *block)
 {
     struct exec_shadow *shadows[SHADOWS_MOST];
     const uint32_t count = shadows_of(block, shadows);
     bool any = false;
-    exec_order_forget(block);
     for (uint32_t i = 0; i < count; i++)
         any |= shadows[i]->touched || shadows[i]->touched_before ||
                shadows[i]->floor != shadows[i]->time << EXEC_SHADOW_TIME;
@@ -107,6 +106,12 @@ void exec_shadow_order(const struct exec_block *block)
         shadows[i]->touched = shadows[i]->touched_before = 0;
         shadows[i]->floor = now;
     }
+}
+
+void exec_shadow_order(const struct exec_block *block)
+{
+    exec_order_forget(block);
+    if (block->shadow != NULL || block->near != NULL || block->visits) order_block(block);
 }
 
 void exec_shadow_order_without(const struct exec_block *block, const uint32_t *absent)

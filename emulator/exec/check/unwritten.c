@@ -30,12 +30,13 @@ static uint32_t word_of(uint64_t index)
 void exec_unwritten_begin(struct exec_block *block)
 {
     const uint32_t count = EXEC_RESERVED_FIRST(block->worker->shared_bytes) / WORD;
+    block->unwritten_told[0] = block->unwritten_told[1] = UINT32_MAX;
+    if (count == 0) return; /* as it was made: nothing can be loaded or stored */
     const uint32_t word = block->unwritten_word = word_of(block->index);
     uint32_t *words = (uint32_t *)(void *)block->shared;
     for (uint32_t k = 0; k < count; k++) words[k] = word;
     block->unwritten = block->shadow != NULL;
     block->unwritten_met = 0;
-    block->unwritten_told[0] = block->unwritten_told[1] = UINT32_MAX;
     exec_unwritten_end(block);
 }
 

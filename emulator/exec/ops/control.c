@@ -205,14 +205,23 @@ static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst
     return split && step == EXEC_GO ? EXEC_RESCHEDULE : step;
 }
 
-static int exit_lanes(struct exec_warp *warp)
+/* Somebody may wait for lanes that have exited. */
+static __attribute__((noinline)) int lanes_left(struct exec_warp *warp)
 {
-    const uint32_t mask = warp->mask;
-    warp->mask = 0;
-    warp->live &= ~mask;
     exec_threads_left(warp->block);
     exec_cluster_left(warp->block);
     return warp->exchanging ? exec_sync_check(warp) : EXEC_RESCHEDULE;
+}
+
+static inline int exit_lanes(struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    const uint32_t mask = warp->mask;
+    warp->mask = 0;
+    warp->live &= ~mask;
+    if (block->barriers_used || block->arrives || block->cluster != NULL || warp->exchanging)
+        return lanes_left(warp);
+    return EXEC_RESCHEDULE;
 }
 
 static int op_exit(struct exec_warp *warp, const struct exec_inst *inst)
@@ -221,12 +230,10 @@ static int op_exit(struct exec_warp *warp, const struct exec_inst *inst)
     return exit_lanes(warp);
 }
 
-static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
+/* Back to whoever called the function. */
+static __attribute__((noinline)) int return_lanes(struct exec_warp *warp, struct exec_frame *frame,
+                                                  struct exec_frame *parent)
 {
-    struct exec_frame *frame = warp->frame;
-    struct exec_frame *parent = frame->parent;
-    (void)inst;
-    if (parent == NULL) return exit_lanes(warp);
     for (;;) {
         const struct exec_inst *site = frame->return_to[__builtin_ctz(warp->mask)];
         const struct exec_call *call = site->extra;
@@ -247,6 +254,13 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
         }
         exec_split(warp, same, site + 1, parent);
     }
+}
+
+static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_frame *frame = warp->frame;
+    (void)inst;
+    return frame->parent == NULL ? exit_lanes(warp) : return_lanes(warp, frame, frame->parent);
 }
 
 /* ---- the stack: alloca, stacksave, stackrestore (9.7.17) ------------------------------------- */
