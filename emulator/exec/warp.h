@@ -68,61 +68,66 @@ struct exec_own_row {
     uint32_t site;               /* ... and where */
 };
 
+/* In lines of the cache. A block that begins writes into few of them: for a small kernel each store
+ * counts. */
 struct exec_warp {
     /* The running fragment; mask is 0 when none runs. */
-    unsigned char *slots;
+    _Alignas(64) unsigned char *slots;
     const struct exec_inst *pc;
     uint32_t mask;
     uint32_t full; /* every lane outside of mask is dead: results need not be blended */
     const struct exec_inst *limit; /* it runs until its pc reaches this, of another fragment, or
                                       EXEC_NO_LIMIT; NULL: somebody looks at each instruction */
-    struct exec_frame *frame;
+    struct exec_frame *frame;      /* its slots are those above, even when none runs */
     uint32_t backward; /* taken backward branches left until the scheduler looks again */
-    uint32_t polls;    /* reads in a row that brought no news, see exec_polled */
-    bool yield;        /* waits for other threads' news: others should run */
-    bool rotate;       /* the next turn goes to the fragment that waited longest */
-
+    uint32_t tick;
+    uint32_t live; /* lanes that have not exited */
+    uint32_t fragment_count;
     struct exec_block *block;
+
     struct exec_worker *worker;
     uint32_t index;    /* in the block */
     uint32_t existing; /* lanes that the block has in this warp */
-    uint32_t live;     /* lanes that have not exited */
-    uint32_t rounds; /* lanes that went round a loop with a barrier in it, and came to none since */
-    uint32_t tick;
-    uint32_t fragment_count;
     struct exec_frame *root;
     struct exec_poison *poison; /* check/poison.h; NULL: it has none */
-    uint64_t instructions;      /* executed by this warp, of this block */
-    uint64_t lane_instructions;
-    uint64_t chain;      /* global accesses that waited on memory */
-    uint64_t barriers;   /* waited at */
-    uint64_t waited;     /* clock cycles slept, or spent reading the clock */
-    uint32_t exchanging; /* lanes that wait at a .sync instruction */
-    uint32_t arrived;    /* lanes that have arrived in the present phase of the cluster's barrier */
-    uint32_t passed;     /* lanes that had in the one before, and have not waited for it */
-    bool halves_begun;   /* of halves[], by this block */
-    bool stack_moved;    /* by this block */
-    unsigned char *local; /* EXEC_LANES x local_stride */
+    unsigned char *local;       /* EXEC_LANES x local_stride */
     uint64_t local_stride;
+    const struct exec_inst *poll_latest; /* NULL: none, and nothing of what polls leave is set */
+    uint32_t polls;                      /* reads in a row that brought no news, see exec_polled */
+    uint32_t exchanging;                 /* lanes that wait at a .sync instruction */
+
+    bool yield;        /* waits for other threads' news: others should run */
+    bool rotate;       /* the next turn goes to the fragment that waited longest */
+    bool halves_begun; /* of halves[], by this block */
+    bool stack_moved;  /* by this block */
+    uint32_t rounds;   /* lanes that went round a loop with a barrier in it, and met none since */
+    uint32_t arrived;  /* lanes that have arrived in the present phase of the cluster's barrier */
+    uint32_t passed;   /* lanes that had in the one before, and have not waited for it */
     const struct exec_inst *clock_inst;
+    uint64_t waited;       /* clock cycles slept, or spent reading the clock */
+    uint64_t instructions; /* executed by this warp, of this block */
+    uint64_t lane_instructions;
+    uint64_t chain;    /* global accesses that waited on memory */
+    uint64_t barriers; /* waited at */
+
     uint64_t clock_step;
     /* The latest look at memory that another thread's write may be awaited in, and how much had
      * been done by then. Who looks at the same place again has waited, and how often it did says
      * how the threads were scheduled here, nothing of the program. */
     struct exec_idle {
+        uint64_t wasted;              /* instructions between such looks, so far */
         const struct exec_inst *look; /* NULL: none yet */
         uint64_t where;               /* the address register of the first lane */
         uint64_t instructions, chain, loaded, transactions;
-        uint64_t wasted; /* instructions between such looks, so far */
     } idle;
-    /* Reads whose last answer is known: a loop may look at several things. */
-    const struct exec_inst *poll_inst[EXEC_POLLS];
-    const struct exec_inst *poll_latest;
-    uint32_t poll_next; /* place to be taken next */
-    struct exec_own_row own;
+
     struct exec_fragment fragments[EXEC_LANES]; /* those that do not run */
 
     /* What is seldom looked at, and large: a block that begins touches none of it. */
+    struct exec_own_row own;
+    /* Reads whose last answer is known: a loop may look at several things. */
+    const struct exec_inst *poll_inst[EXEC_POLLS];
+    uint32_t poll_next;                           /* place to be taken next */
     uint32_t poll_mask[EXEC_POLLS];               /* lanes that read ... */
     uint32_t poll_bytes[EXEC_POLLS];              /* ... and of what all lanes' destinations held */
     uint64_t poll_values[EXEC_POLLS][EXEC_LANES]; /* ... so many, from the first on */

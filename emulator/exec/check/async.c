@@ -53,7 +53,6 @@ void exec_async_destroy(struct exec_async *async)
 void exec_async_reset(const struct exec_block *block)
 {
     struct exec_async *async = block->async;
-    if (async == NULL) return;
     if (async->under_way) memset(async->words, 0, async->word_count * sizeof *async->words);
     memset(async->own, 0, sizeof async->own);
     memset(async->group, 0, sizeof async->group);

@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Uninitialised local memory holds this, never zero; shared memory: check/unwritten.h. */
-enum { POISON = 0xa5 };
-
-/* A warp's turn, in instructions, while others of the block want theirs. */
-enum { WARP_SLICE = 1 << 16 };
-
 struct exec_block *exec_block_create(struct exec_worker *worker)
 {
     const uint32_t *size = worker->launch->block;
@@ -25,7 +19,8 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     if (block == NULL) return NULL;
     block->worker = worker;
     block->warp_count = warps;
-    block->warps = calloc(warps, sizeof *block->warps);
+    block->warps = aligned_alloc(_Alignof(struct exec_warp), warps * sizeof *block->warps);
+    if (block->warps != NULL) memset(block->warps, 0, warps * sizeof *block->warps);
     block->shared = aligned_alloc(64, (worker->shared_bytes + 127) / 64 * (size_t)64);
     if (block->warps == NULL || block->shared == NULL) goto fail;
     worker->bytes += sizeof *block + worker->shared_bytes +
@@ -81,17 +76,24 @@ static uint32_t rank_of(const struct exec_block *block)
     return at[0] % size[0] + size[0] * (at[1] % size[1] + size[1] * (at[2] % size[2]));
 }
 
+/* Most grids have one axis; a division takes as long as a warp of a small kernel. */
+static void set_position(struct exec_block *block, const uint32_t *grid)
+{
+    const bool is_row = block->index < grid[0];
+    const uint64_t row = is_row ? 0 : block->index / grid[0];
+    block->position[0] = (uint32_t)(block->index - row * grid[0]);
+    block->position[1] = is_row ? 0 : (uint32_t)(row % grid[1]);
+    block->position[2] = is_row ? 0 : (uint32_t)(row / grid[1]);
+}
+
 bool exec_block_start(struct exec_block *block, uint64_t index)
 {
     struct exec_worker *worker = block->worker;
-    const struct exec_function *function = worker->function;
     const uint32_t *grid = worker->launch->grid;
-    assert(index < (uint64_t)grid[0] * grid[1] * grid[2]);
     block->index = index;
     block->serial = ++worker->block_serial;
-    block->position[0] = (uint32_t)(index % grid[0]);
-    block->position[1] = (uint32_t)(index / grid[0] % grid[1]);
-    block->position[2] = (uint32_t)(index / grid[0] / grid[1]);
+    set_position(block, grid);
+    assert(block->position[2] < grid[2]);
     block->rank = rank_of(block);
     block->cluster = NULL;
     block->stuck = block->ended = block->arrives = false;
@@ -99,47 +101,11 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->probe = index == 0 ? worker->probe : NULL;
     block->moment = 0;
     block->named_barriers = false;
-    exec_barriers_reset(block);
+    if (block->barriers_used) exec_barriers_reset(block);
     exec_shadow_order(block);
-    exec_async_reset(block);
+    if (block->async != NULL) exec_async_reset(block);
     exec_unwritten_begin(block);
-    for (uint32_t k = 0; k < block->warp_count; k++) {
-        struct exec_warp *warp = &block->warps[k];
-        if (warp->root == NULL) {
-            enum exec_end end;
-            warp->root = exec_frame_enter(warp, NULL, function, &end);
-            if (warp->root == NULL) return false;
-        } else {
-            exec_frame_renew(warp, warp->root);
-        }
-        if (function->local_bytes)
-            for (unsigned l = 0; l < EXEC_LANES; l++)
-                memset(warp->local + l * warp->local_stride, POISON, function->local_bytes);
-        if (warp->stack_moved)
-            for (unsigned l = 0; l < EXEC_LANES; l++) warp->stack[l] = warp->local_stride;
-        warp->stack_moved = false;
-        if (warp->poison != NULL) exec_poison_forget(warp);
-        warp->live = warp->existing;
-        warp->rounds = 0;
-        warp->mask = 0;
-        warp->fragments[0] =
-            (struct exec_fragment){.pc = function->code, .frame = warp->root, .mask = warp->live};
-        warp->fragment_count = 1;
-        warp->rotate = false;
-        warp->polls = 0;
-        memset(warp->poll_inst, 0, sizeof warp->poll_inst);
-        warp->poll_latest = NULL;
-        warp->poll_next = 0;
-        warp->exchanging = 0;
-        warp->arrived = warp->passed = 0;
-        warp->instructions = 0;
-        warp->lane_instructions = 0;
-        warp->chain = warp->barriers = warp->waited = 0;
-        warp->halves_begun = false;
-        warp->clock_inst = NULL;
-        warp->idle = (struct exec_idle){.look = NULL};
-    }
-    return true;
+    return exec_warps_start(block);
 }
 
 static bool can_run(const struct exec_warp *warp)
@@ -165,19 +131,20 @@ static void larger(uint64_t *most, uint64_t value)
 /* Adds what the block's warps did to the worker's counts. */
 static void account(struct exec_block *block)
 {
-    struct exec_counts *counts = &block->worker->counts;
+    struct exec_counts counts = block->worker->counts; /* in registers */
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
         assert(warp->live == 0 && warp->exchanging == 0);
         assert(warp->idle.wasted <= warp->instructions);
         const uint64_t worked = warp->instructions - warp->idle.wasted;
-        counts->warp_instructions += worked;
-        counts->lane_instructions += warp->lane_instructions;
-        larger(&counts->longest_warp, worked);
-        larger(&counts->longest_chain, warp->chain);
-        larger(&counts->longest_wait, warp->waited);
-        larger(&counts->barriers, warp->barriers);
+        counts.warp_instructions += worked;
+        counts.lane_instructions += warp->lane_instructions;
+        larger(&counts.longest_warp, worked);
+        larger(&counts.longest_chain, warp->chain);
+        larger(&counts.longest_wait, warp->waited);
+        larger(&counts.barriers, warp->barriers);
     }
+    block->worker->counts = counts;
 }
 
 enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t *executed)
@@ -185,46 +152,32 @@ enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t
     enum exec_turn result = EXEC_TURN_SPENT;
     uint64_t done = 0;
     while (done < slice) {
-        bool any_alive = false;
-        bool any_ran = false;
-        bool all_look = true;
-        for (uint32_t k = 0; k < block->warp_count; k++) {
-            struct exec_warp *warp = &block->warps[k];
-            if (!warp->live) continue;
-            const uint64_t before = warp->instructions;
-            const enum exec_turn turn = exec_warp_run(warp, WARP_SLICE);
-            done += warp->instructions - before;
-            if (turn == EXEC_TURN_STOPPED) {
-                result = turn;
-                goto out;
-            }
-            any_alive |= turn != EXEC_TURN_DONE;
-            any_ran |= turn != EXEC_TURN_BLOCKED;
-            if (turn == EXEC_TURN_DONE || (turn == EXEC_TURN_SPENT && !warp->yield))
-                all_look = false;
+        const unsigned met = exec_warps_run(block, &done);
+        if (met & EXEC_MET_FAULT) {
+            result = EXEC_TURN_STOPPED;
+            break;
         }
-        if (!any_alive) {
+        if (!(met & EXEC_MET_LIFE)) {
             account(block);
             result = EXEC_TURN_DONE;
-            goto out;
+            break;
         }
         /* A barrier may have let warps go that were visited before. */
         bool released = false;
         for (uint32_t k = 0; k < block->warp_count && !released; k++)
             released = block->warps[k].live && can_run(&block->warps[k]);
-        if (!any_ran && !released && waits_for_cluster(block)) {
+        if (!(met & EXEC_MET_STEPS) && !released && waits_for_cluster(block)) {
             block->stuck = block->polling = true;
-            goto out;
+            break;
         }
-        if (!any_ran && !released) {
+        if (!(met & EXEC_MET_STEPS) && !released) {
             exec_block_deadlock(block);
             result = EXEC_TURN_STOPPED;
-            goto out;
+            break;
         }
-        block->polling = all_look && any_ran;
+        block->polling = (met & (EXEC_MET_STEPS | EXEC_MET_WORK)) == EXEC_MET_STEPS;
         if (block->polling) break;
     }
-out:
     *executed += done;
     return result;
 }

@@ -13,15 +13,22 @@ enum exec_turn {
     EXEC_TURN_STOPPED, /* a fault */
 };
 
-/* Runs `warp` for about `slice` instructions. */
-enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice);
+/* One turn for each warp of the block that has lanes left, up to one that meets a fault. Adds the
+ * instructions to *executed; returns what was met, in bits. */
+enum exec_met {
+    EXEC_MET_LIFE = 1,  /* a warp has lanes left */
+    EXEC_MET_STEPS = 2, /* one ran */
+    EXEC_MET_WORK = 4,  /* one did more than wait and look */
+    EXEC_MET_FAULT = 8,
+};
+unsigned exec_warps_run(struct exec_block *block, uint64_t *executed);
 
 /* Puts the running fragment aside, waiting; the caller answers EXEC_RESCHEDULE. */
 void exec_wait(struct exec_warp *warp, const struct exec_inst *inst, enum exec_wait wait,
                uint32_t barrier);
 
-/* Brings the special registers of a frame that an earlier block used up to date. */
-void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame);
+/* Prepares the warps for the block that begins; false without host memory. */
+bool exec_warps_start(struct exec_block *block);
 void exec_frame_free(struct exec_frame *frame);
 
 /* Writes the value of special register `special` for every lane of `warp` to a slot of `width`

@@ -6,6 +6,7 @@
 #include "emulator/ptx/ptx.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@ enum { BACKWARD_ALONE = 1024, BACKWARD_DIVERGED = 4096, BACKWARD_ROTATED = 16 };
 /* Turns of others after which a fragment that could run gets one out of order. A loop that splits
  * and merges in every round never uses up its backward branches. */
 enum { PATIENCE = 4096 };
+
+/* A warp's turn, in instructions, while others of the block want theirs. */
+enum { WARP_SLICE = 1 << 16 };
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
@@ -174,10 +178,16 @@ run_watched(struct exec_warp *warp, const struct exec_inst *limit, struct exec_p
 }
 
 /* A function that is executed a lot may have machine code made of it. */
+static inline bool is_cold(const struct exec_function *function)
+{
+    const struct exec_heat *heat = function->heat;
+    return heat != NULL && __atomic_load_n(&heat->enough, __ATOMIC_RELAXED) != UINT64_MAX;
+}
+
 static inline void warm(const struct exec_function *function, uint64_t executed)
 {
     struct exec_heat *heat = function->heat;
-    if (heat == NULL || __atomic_load_n(&heat->enough, __ATOMIC_RELAXED) == UINT64_MAX) return;
+    if (!is_cold(function)) return;
     const uint64_t sum = __atomic_load_n(&heat->executed, __ATOMIC_RELAXED) + executed;
     __atomic_store_n(&heat->executed, sum, __ATOMIC_RELAXED);
     if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED)) heat->hot(function);
@@ -196,51 +206,21 @@ static inline int run_until(struct exec_warp *warp, const struct exec_inst *limi
     return step;
 }
 
-/* Most warps have one fragment, at which nobody looks: as in exec_warp_run, where nothing is to be
- * chosen. Answers what the last instruction did; who still runs is a fragment again. */
-static __attribute__((noinline)) int run_alone(struct exec_warp *warp)
+/* The same; the function counts what is executed of it, if it is cold. */
+static __attribute__((noinline)) int run_cold(struct exec_warp *warp)
 {
-    const struct exec_fragment *fragment = &warp->fragments[0];
-    const struct exec_function *function = fragment->frame->function;
-    const bool is_cold = function->heat != NULL &&
-                         __atomic_load_n(&function->heat->enough, __ATOMIC_RELAXED) != UINT64_MAX;
-    warp->pc = fragment->pc;
-    warp->frame = fragment->frame;
-    warp->slots = fragment->frame->slots;
-    warp->mask = fragment->mask;
-    warp->full = (fragment->mask | ~warp->live) == EXEC_ALL;
-    warp->fragment_count = 0;
-    warp->backward = BACKWARD_ALONE;
-    warp->limit = EXEC_NO_LIMIT;
-    if (is_cold) warm(function, 0);
-    const uint32_t lanes = exec_lane_count(warp->mask);
     const uint64_t before = warp->instructions;
+    warm(warp->frame->function, 0);
     const int step = run_until(warp, NULL);
-    warp->lane_instructions += (warp->instructions - before) * lanes;
-    if (is_cold) warm(warp->frame->function, warp->instructions - before);
-    if (step != EXEC_STOP) fragment_store(warp);
+    warm(warp->frame->function, warp->instructions - before);
     return step;
 }
 
-static inline bool is_alone(const struct exec_warp *warp)
+/* Turns of the warp's fragments, until `until` instructions. */
+static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *warp,
+                                                              uint64_t until)
 {
-    return warp->fragment_count == 1 && warp->fragments[0].wait == EXEC_RUNNABLE && !warp->rotate &&
-           warp->block->probe == NULL && warp->poison == NULL;
-}
-
-enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
-{
-    const uint64_t until = warp->instructions + slice;
     struct exec_probe *const probe = warp->block->probe;
-    /* The worker's counts have gone on with what other warps did. */
-    warp->idle.loaded = warp->worker->counts.bytes_loaded;
-    warp->idle.transactions = warp->worker->counts.transactions;
-    warp->yield = false;
-    if (is_alone(warp) && slice > 0) {
-        assert(lanes_are_complete(warp));
-        if (run_alone(warp) == EXEC_STOP) return EXEC_TURN_STOPPED;
-        if (!warp->live) return EXEC_TURN_DONE;
-    }
     for (;;) {
         assert(lanes_are_complete(warp));
         if (!warp->live) return EXEC_TURN_DONE;
@@ -284,6 +264,70 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
     }
 }
 
+/* Nothing is to be chosen, and nobody looks at each instruction. */
+static inline bool is_alone(const struct exec_warp *warp)
+{
+    return warp->fragment_count == 1 && warp->fragments[0].wait == EXEC_RUNNABLE && !warp->rotate &&
+           warp->poison == NULL;
+}
+
+/* Most warps have one fragment, at which nobody looks: as run_fragments, in few steps, and without
+ * stores of what mostly is there. `cold`: so is the kernel. */
+static inline enum exec_turn run_alone(struct exec_warp *warp, uint64_t before, bool cold)
+{
+    const struct exec_fragment *fragment = &warp->fragments[0];
+    struct exec_frame *const frame = fragment->frame;
+    const uint32_t mask = fragment->mask;
+    assert(warp->mask == 0 && mask == warp->live);
+    if (warp->frame != frame) {
+        warp->frame = frame;
+        warp->slots = frame->slots;
+    }
+    warp->mask = mask;
+    if (!warp->full) warp->full = 1;
+    if (warp->backward != BACKWARD_ALONE) warp->backward = BACKWARD_ALONE;
+    if (warp->limit != EXEC_NO_LIMIT) warp->limit = EXEC_NO_LIMIT;
+    warp->fragment_count = 0;
+    warp->pc = fragment->pc;
+    const int step = cold || frame != warp->root ? run_cold(warp) : run_until(warp, NULL);
+    warp->lane_instructions += (warp->instructions - before) * exec_lane_count(mask);
+    if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
+    if (warp->mask) fragment_store(warp);
+    return warp->live ? run_fragments(warp, before + WARP_SLICE) : EXEC_TURN_DONE;
+}
+
+unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
+{
+    const struct exec_counts *counts = &block->worker->counts;
+    const struct exec_warp *const end = block->warps + block->warp_count;
+    const bool probed = block->probe != NULL;
+    const bool cold = is_cold(block->worker->function);
+    unsigned met = 0;
+    for (struct exec_warp *warp = block->warps; warp != end && !(met & EXEC_MET_FAULT); warp++) {
+        if (!warp->live) continue;
+        const uint64_t before = warp->instructions;
+        if (warp->poll_latest != NULL) {
+            /* The worker's counts have gone on with what other warps did. */
+            warp->idle.loaded = counts->bytes_loaded;
+            warp->idle.transactions = counts->transactions;
+        }
+        if (warp->yield) warp->yield = false;
+        const enum exec_turn turn = is_alone(warp) && !probed
+                                        ? run_alone(warp, before, cold)
+                                        : run_fragments(warp, before + WARP_SLICE);
+        *executed += warp->instructions - before;
+        if (turn == EXEC_TURN_DONE) {
+            met |= EXEC_MET_STEPS | EXEC_MET_WORK;
+            continue;
+        }
+        met |= EXEC_MET_LIFE;
+        if (turn == EXEC_TURN_STOPPED) met |= EXEC_MET_FAULT;
+        if (turn != EXEC_TURN_BLOCKED) met |= EXEC_MET_STEPS;
+        if (turn == EXEC_TURN_SPENT && !warp->yield) met |= EXEC_MET_WORK;
+    }
+    return met;
+}
+
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all);
@@ -297,31 +341,10 @@ static inline void frame_poison(struct exec_frame *frame)
         memset(frame->slots + function->poisoned[k].offset, 0xa5, function->poisoned[k].size);
 }
 
-/* A word for each lane. */
-typedef uint32_t frame_words __attribute__((vector_size(4 * EXEC_LANES), aligned(4)));
-
-void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame)
+/* Brings the constants of a frame that an earlier block used up to date. */
+static void frame_renew(struct exec_warp *warp, struct exec_frame *frame)
 {
-    const struct exec_function *function = frame->function;
-    const struct exec_block *block = warp->block;
-    size_t k = 0;
-    if (frame->block_serial == block->serial) return;
-    /* Nearly always the block's position alone has changed. */
-    if (frame->launches == warp->worker->launches) {
-        for (; k < function->changing_count; k++) {
-            const struct exec_constant *constant = &function->constants[k];
-            if (constant->index != PTX_SPECIAL_CTAID || constant->value >= 3 ||
-                constant->kind != EXEC_CONSTANT_SPECIAL || constant->width != 4)
-                break;
-            *(frame_words *)(void *)(frame->slots + constant->slot) =
-                (frame_words){0} + block->position[constant->value];
-        }
-        if (k == function->changing_count) {
-            frame->block_serial = block->serial;
-            frame_poison(frame);
-            return;
-        }
-    }
+    if (frame->block_serial == warp->block->serial) return;
     frame_fill(warp, frame, frame->launches != warp->worker->launches);
 }
 
@@ -334,7 +357,7 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
             frame = frame->sibling;
     }
     if (frame != NULL) {
-        exec_frame_renew(warp, frame);
+        frame_renew(warp, frame);
         return frame;
     }
 
@@ -440,4 +463,91 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
             fill32(slot, (uint32_t)value);
     }
     frame_poison(frame);
+}
+
+/* ---- a block that begins --------------------------------------------------------------------- */
+
+/* Uninitialised local memory holds this, never zero; shared memory: check/unwritten.h. */
+enum { POISON = 0xa5 };
+
+/* What few warps leave behind. */
+static __attribute__((noinline)) void clear(struct exec_warp *warp, uint32_t local_bytes)
+{
+    for (unsigned l = 0; local_bytes && l < EXEC_LANES; l++)
+        memset(warp->local + l * warp->local_stride, POISON, local_bytes);
+    for (unsigned l = 0; warp->stack_moved && l < EXEC_LANES; l++)
+        warp->stack[l] = warp->local_stride;
+    if (warp->poison != NULL) exec_poison_forget(warp);
+    if (warp->poll_latest == NULL) return;
+    memset(warp->poll_inst, 0, sizeof warp->poll_inst);
+    warp->poll_latest = NULL;
+    warp->polls = warp->poll_next = 0;
+    warp->idle = (struct exec_idle){.look = NULL};
+}
+
+/* What is zero in a warp that begins. */
+enum {
+    ZEROS = offsetof(struct exec_warp, yield),
+    ZEROS_END = offsetof(struct exec_warp, clock_step)
+};
+
+/* All lanes of the block that ran before have exited: none runs, and none waits. */
+static inline void warp_start(struct exec_warp *warp, const struct exec_function *function)
+{
+    assert(warp->mask == 0 && warp->live == 0 && warp->exchanging == 0);
+    if (function->local_bytes || warp->stack_moved || warp->poison != NULL ||
+        warp->poll_latest != NULL)
+        clear(warp, function->local_bytes);
+    warp->live = warp->existing;
+    warp->fragment_count = 1;
+    warp->fragments[0] =
+        (struct exec_fragment){.pc = function->code, .frame = warp->root, .mask = warp->existing};
+    memset((unsigned char *)warp + ZEROS, 0, ZEROS_END - ZEROS);
+}
+
+/* A word for each lane. */
+typedef uint32_t frame_words __attribute__((vector_size(4 * EXEC_LANES), aligned(4)));
+
+static bool is_position(const struct exec_constant *constant)
+{
+    return constant->kind == EXEC_CONSTANT_SPECIAL && constant->index == PTX_SPECIAL_CTAID &&
+           constant->value < 3 && constant->width == 4;
+}
+
+/* Brings the kernel's frames, which an earlier block used, up to date. Nearly always the block's
+ * position alone has changed. */
+static void roots_renew(struct exec_block *block, const struct exec_function *function)
+{
+    const struct exec_warp *const end = block->warps + block->warp_count;
+    size_t k = 0;
+    if (block->warps->root->launches == block->worker->launches)
+        while (k < function->changing_count && is_position(&function->constants[k])) k++;
+    if (k < function->changing_count || block->warps->root->launches != block->worker->launches) {
+        for (struct exec_warp *warp = block->warps; warp != end; warp++)
+            frame_renew(warp, warp->root);
+        return;
+    }
+    for (k = 0; k < function->changing_count; k++) {
+        const uint32_t slot = function->constants[k].slot;
+        const frame_words words = (frame_words){0} + block->position[function->constants[k].value];
+        for (struct exec_warp *warp = block->warps; warp != end; warp++)
+            *(frame_words *)(void *)(warp->root->slots + slot) = words;
+    }
+    for (struct exec_warp *warp = block->warps; function->poisoned_count && warp != end; warp++)
+        frame_poison(warp->root);
+}
+
+bool exec_warps_start(struct exec_block *block)
+{
+    const struct exec_function *function = block->worker->function;
+    const struct exec_warp *const end = block->warps + block->warp_count;
+    const bool fresh = block->warps->root == NULL;
+    for (struct exec_warp *warp = block->warps; fresh && warp != end; warp++) {
+        enum exec_end why;
+        warp->root = exec_frame_enter(warp, NULL, function, &why);
+        if (warp->root == NULL) return false;
+    }
+    if (!fresh) roots_renew(block, function);
+    for (struct exec_warp *warp = block->warps; warp != end; warp++) warp_start(warp, function);
+    return true;
 }
