@@ -1,5 +1,6 @@
 /* A kernel that is launched again: what an earlier launch of it left in the host's memory is seen
  * nowhere. */
+#include "emulator/exec/check/racecheck.h"
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -21,6 +22,19 @@ static const char writes[] =
     "mov.u32 %b, %ctaid.x; mul.wide.u32 %m, %b, 8; add.u64 %out, %out, %m;\n"
     "st.global.u32 [%out], %r; ld.shared.u32 %r, [left]; st.global.u32 [%out+4], %r;\n"
     "bar.sync 0; st.shared.u32 [left], %v; ret; }\n";
+
+/* Each thread leaves its number in shared memory and stores to out what the one 32 threads away has
+ * left there; with a value no barrier orders the two. */
+static const char looks_away[] =
+    ".version 8.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry looks_away(.param .u64 out_in, .param .u32 value_in) {\n"
+    ".reg .b64 %out, %m; .reg .b32 %t, %o, %a, %v; .reg .pred %p;\n"
+    ".shared .align 4 .b8 all[256];\n"
+    "ld.param.u64 %out, [out_in]; ld.param.u32 %v, [value_in]; setp.ne.u32 %p, %v, 0;\n"
+    "mov.u32 %t, %tid.x; shl.b32 %o, %t, 2; mov.u32 %a, all; add.u32 %a, %a, %o;\n"
+    "st.shared.u32 [%a], %t;\n@%p bra ON;\nbar.sync 0;\nON:\n"
+    "xor.b32 %o, %o, 128; mov.u32 %a, all; add.u32 %a, %a, %o; ld.shared.u32 %v, [%a];\n"
+    "mul.wide.u32 %m, %t, 4; add.u64 %out, %out, %m; st.global.u32 [%out], %v; ret; }\n";
 
 enum { MOST = 4, LAUNCHES = 6, UNTOUCHED = (int)0xa5a5a5a5 };
 
@@ -66,6 +80,40 @@ START_TEST(each_launch_is_as_the_first)
 }
 END_TEST
 
+/* Whether something is found in it; `shared`: bytes beyond those that the kernel names. */
+static bool launch_watched(struct exec_program *program, uint32_t value, uint32_t shared)
+{
+    void *bytes;
+    parameters.out = device_buffer(64 * 4, &bytes);
+    parameters.value = value;
+    struct device_run run = {.program = program,
+                             .name = "looks_away",
+                             .blocks = 1,
+                             .threads = 64,
+                             .shared = shared,
+                             .parameters = &parameters,
+                             .footprint = exec_footprint_create(NULL, NULL),
+                             .watch = exec_racecheck_create()};
+    ck_assert_int_eq(device_launch(&run), EXEC_DONE);
+    const bool found = exec_racecheck_count(run.watch) > 0;
+    const int *out = bytes;
+    for (int k = 0; k < 64 && !found; k++) ck_assert_int_eq(out[k], k ^ 32);
+    exec_racecheck_destroy(run.watch);
+    exec_footprint_destroy(run.footprint);
+    device_release(parameters.out);
+    return found;
+}
+
+START_TEST(what_was_seen_of_another_launch_is_forgotten)
+{
+    struct exec_program *program = device_program_watched(looks_away);
+    for (uint32_t k = 0; k < LAUNCHES; k++)
+        ck_assert_int_eq(launch_watched(program, k % 3 == 1, k < 4 ? 0 : 64), k % 3 == 1);
+    exec_program_destroy(program);
+    device_reset();
+}
+END_TEST
+
 START_TEST(what_was_memory_is_none)
 {
     struct exec_program *program = device_program(writes);
@@ -83,6 +131,7 @@ int main(void)
     Suite *suite = suite_create("exec_again");
     TCase *tests = tcase_create("again");
     tcase_add_test(tests, each_launch_is_as_the_first);
+    tcase_add_test(tests, what_was_seen_of_another_launch_is_forgotten);
     tcase_add_test(tests, what_was_memory_is_none);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

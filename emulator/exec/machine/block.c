@@ -10,6 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool exec_block_watch(struct exec_block *block)
+{
+    const struct exec_worker *worker = block->worker;
+    if (worker->launch->watch == NULL || !worker->function->program->watched ||
+        !worker->shared_bytes)
+        return true;
+    block->shadow = exec_shadow_create(worker->shared_bytes);
+    return block->shadow != NULL && exec_shadow_tells(block->shadow, 4);
+}
+
+void exec_block_forget(struct exec_block *block)
+{
+    exec_shadow_destroy(block->shadow);
+    exec_block_shadow_destroy(block->near);
+    block->shadow = NULL;
+    block->near = NULL;
+}
+
 struct exec_block *exec_block_create(struct exec_worker *worker)
 {
     const uint32_t *size = worker->launch->block;
@@ -25,11 +43,7 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     if (block->warps == NULL || block->shared == NULL) goto fail;
     worker->bytes += sizeof *block + worker->shared_bytes +
                      warps * (sizeof *block->warps + EXEC_LANES * worker->local_stride);
-    if (worker->launch->watch != NULL && worker->function->program->watched &&
-        worker->shared_bytes) {
-        block->shadow = exec_shadow_create(worker->shared_bytes);
-        if (block->shadow == NULL || !exec_shadow_tells(block->shadow, 4)) goto fail;
-    }
+    if (!exec_block_watch(block)) goto fail;
     for (uint32_t k = 0; k < warps; k++) {
         struct exec_warp *warp = &block->warps[k];
         const uint32_t lanes = threads - k * EXEC_LANES;
@@ -59,9 +73,8 @@ void exec_block_destroy(struct exec_block *block)
     }
     free(block->warps);
     free(block->shared);
-    exec_shadow_destroy(block->shadow);
+    exec_block_forget(block);
     for (uint32_t k = 0; k < EXEC_CLUSTER_MOST; k++) exec_shadow_destroy(block->away[k]);
-    exec_block_shadow_destroy(block->near);
     exec_async_destroy(block->async);
     exec_unwritten_end(block);
     exec_order_destroy(block->order);

@@ -53,6 +53,7 @@ struct exec_needs {
     const struct exec_function *function;
     uint32_t block[3], dynamic_shared;
     uint64_t stack_bytes;
+    bool watched;
     unsigned workers;
 };
 
@@ -498,14 +499,18 @@ static bool runs_together(const struct exec_launch *launch)
            (uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1;
 }
 
+static bool is_watched(const struct exec_launch *launch)
+{
+    return launch->watch != NULL || launch->footprint != NULL;
+}
+
 static struct exec_needs needs_of(const struct exec_launch *launch)
 {
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    struct exec_needs needs = {launch->function,
-                               {launch->block[0], launch->block[1], launch->block[2]},
-                               launch->dynamic_shared,
-                               launch->stack_bytes,
-                               1};
+    struct exec_needs needs = {
+        launch->function,       {launch->block[0], launch->block[1], launch->block[2]},
+        launch->dynamic_shared, launch->stack_bytes,
+        is_watched(launch),     1};
     if (runs_together(launch) || blocks == 1) return needs;
     needs.workers = launch->workers ? launch->workers : exec_pool_processors();
     if (needs.workers > blocks) needs.workers = (unsigned)blocks;
@@ -546,9 +551,9 @@ static struct exec_grid *grid_create(const struct exec_launch *launch,
 
 /* ---- what a launch leaves to the next one -------------------------------------------------- */
 
-/* A small kernel costs more to make than to run. The grid of one whose blocks have ended, and that
- * nobody watched, is kept for the next launch of the same function with the same blocks: one for
- * each function, as long as no other function takes its place. */
+/* A small kernel costs more to make than to run. The grid of one whose blocks have ended is kept
+ * for the next launch of the same function with the same blocks: one for each function, as long as
+ * no other function takes its place. What was seen of a launch that was watched is not kept. */
 enum { KEPT_BITS = 4, KEPT_BYTES = 512 << 10 /* of each worker */ };
 static struct exec_grid *kept[1 << KEPT_BITS]; /* atomic: whoever takes one out has it alone */
 
@@ -557,26 +562,33 @@ static struct exec_grid **place_of(const struct exec_function *function)
     return &kept[hash_spread((uintptr_t)function) >> (64 - KEPT_BITS)];
 }
 
-static bool is_watched(const struct exec_launch *launch)
-{
-    return launch->watch != NULL || launch->footprint != NULL;
-}
-
 static bool suits(const struct exec_needs *a, const struct exec_needs *b)
 {
     return a->function == b->function && a->block[0] == b->block[0] && a->block[1] == b->block[1] &&
            a->block[2] == b->block[2] && a->dynamic_shared == b->dynamic_shared &&
-           a->stack_bytes == b->stack_bytes && a->workers == b->workers;
+           a->stack_bytes == b->stack_bytes && a->watched == b->watched && a->workers == b->workers;
 }
 
 static void kept_put(struct exec_grid *grid)
 {
+    for (unsigned k = 0; grid->needs.watched && k < grid->worker_count; k++)
+        for (struct exec_block *block = grid->workers[k].spare; block != NULL; block = block->next)
+            exec_block_forget(block);
     struct exec_grid *before =
         __atomic_exchange_n(place_of(grid->needs.function), grid, __ATOMIC_ACQ_REL);
     if (before != NULL) grid_destroy(before);
 }
 
-/* For the launch, which is not watched, as if it had just been made. NULL: there is none. */
+/* False: no memory. */
+static bool blocks_watch(struct exec_worker *worker)
+{
+    bool made = true;
+    for (struct exec_block *block = worker->spare; made && block != NULL; block = block->next)
+        made = exec_block_watch(block);
+    return made;
+}
+
+/* For the launch, as if it had just been made. NULL: there is none. */
 static struct exec_grid *kept_take(const struct exec_launch *launch, const struct exec_needs *needs)
 {
     struct exec_grid *grid = __atomic_exchange_n(place_of(needs->function), NULL, __ATOMIC_ACQ_REL);
@@ -596,6 +608,10 @@ static struct exec_grid *kept_take(const struct exec_launch *launch, const struc
         worker->news = worker->commuted = 0;
         worker->counts = (struct exec_counts){0};
         caches_empty(worker);
+        assert(worker->doubt_count == 0 && worker->own_count == 0 && worker->causality == NULL);
+        if (blocks_watch(worker)) continue;
+        grid_destroy(grid);
+        return NULL;
     }
     return grid;
 }
@@ -603,9 +619,12 @@ static struct exec_grid *kept_take(const struct exec_launch *launch, const struc
 /* Whether the next launch may have it, as it is after this one. */
 static bool is_to_be_kept(const struct exec_grid *grid, enum exec_end end)
 {
-    if (end != EXEC_DONE || grid->together || is_watched(grid->launch)) return false;
-    for (unsigned k = 0; k < grid->worker_count; k++)
+    if (end != EXEC_DONE || grid->together) return false;
+    for (unsigned k = 0; k < grid->worker_count; k++) {
         if (grid->workers[k].bytes > KEPT_BYTES) return false;
+        for (struct exec_block *block = grid->workers[k].spare; block != NULL; block = block->next)
+            if (block->order != NULL) return false; /* its threads have told each other things */
+    }
     return true;
 }
 
@@ -681,7 +700,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         grid_resume(grid, launch);
     } else {
         const struct exec_needs needs = needs_of(launch);
-        if (!is_watched(launch) && !runs_together(launch)) grid = kept_take(launch, &needs);
+        if (!runs_together(launch)) grid = kept_take(launch, &needs);
         if (grid == NULL) grid = grid_create(launch, &needs);
         if (grid != NULL) probe_begin(grid);
     }

@@ -42,6 +42,10 @@ uint64_t exec_parameter_value(const struct exec_launch *launch,
 /* A block's memory, which runs one block of the grid after another. NULL without host memory. */
 struct exec_block *exec_block_create(struct exec_worker *worker);
 void exec_block_destroy(struct exec_block *block);
+/* Between launches: what was seen of its memory goes, and what is to be seen gets its place; false
+ * without host memory. */
+void exec_block_forget(struct exec_block *block);
+bool exec_block_watch(struct exec_block *block);
 /* Prepares it to run block `index` of the grid; false without host memory. */
 bool exec_block_start(struct exec_block *block, uint64_t index);
 /* Runs it for about `slice` instructions: EXEC_TURN_SPENT when there is more to do. */
