@@ -1,11 +1,14 @@
 /* The order: which operation runs next. The virtual clock is timeline/clock.c. */
 #include "emulator/base/array.h"
 #include "emulator/base/hash.h"
+#include "emulator/base/spares.h"
 #include "emulator/timeline/parts.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct spares spares; /* of operations */
 
 /* ---- references and edges -------------------------------------------------------------------- */
 
@@ -52,7 +55,7 @@ void timeline_op_release(struct timeline_op *op)
     edges_release(&op->after);
     happens_clear(&op->clock);
     if (op->work.release != NULL) op->work.release(op->work.user);
-    free(op);
+    spares_give(&spares, op);
 }
 
 static bool is_settled(const struct timeline_op *op)
@@ -458,8 +461,9 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
                                      size_t before_count)
 {
     struct timeline *timeline = stream->context->timeline;
-    struct timeline_op *op = calloc(1, sizeof *op);
+    struct timeline_op *op = spares_take(&spares, sizeof *op);
     if (op == NULL) return NULL;
+    memset(op, 0, sizeof *op);
     op->references = 1;
     op->timeline = timeline;
     op->work.kind = work->kind; /* `release` only once nothing can fail */
@@ -469,7 +473,7 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
     op->priority = stream->priority;
     op->known_ns = op->ready_ns = issue_ns + (uint64_t)timeline_model->dispatch;
     if (!edges_reserve(&op->before, before_count)) {
-        free(op);
+        spares_give(&spares, op);
         return NULL;
     }
     return op;

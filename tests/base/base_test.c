@@ -6,6 +6,7 @@
 #include "emulator/base/hash.h"
 #include "emulator/base/name.h"
 #include "emulator/base/pages.h"
+#include "emulator/base/spares.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -218,6 +219,27 @@ START_TEST(pages_given_back_as_zeros_are_taken_as_such)
 }
 END_TEST
 
+START_TEST(spares_are_of_one_owner_each)
+{
+    enum { PIECES = 5000, BYTES = 40 };
+    static unsigned char *pieces[PIECES];
+    struct spares spares = {NULL, 0};
+    for (int round = 0; round < 3; round++) {
+        for (int k = 0; k < PIECES; k++) {
+            pieces[k] = spares_take(&spares, BYTES);
+            ck_assert_ptr_nonnull(pieces[k]);
+            memset(pieces[k], k % 251, BYTES);
+        }
+        for (int k = 0; k < PIECES; k++) {
+            for (int b = 0; b < BYTES; b++) ck_assert_uint_eq(pieces[k][b], k % 251);
+            spares_give(&spares, pieces[k]);
+        }
+    }
+    while (spares.count > 0) free(spares_take(&spares, BYTES));
+    ck_assert_ptr_null(spares.first);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -233,6 +255,7 @@ int main(void)
     tcase_add_test(tests, kernels_are_called_as_their_source_does);
     tcase_add_test(tests, pages_are_zeros_of_any_size);
     tcase_add_test(tests, pages_given_back_as_zeros_are_taken_as_such);
+    tcase_add_test(tests, spares_are_of_one_owner_each);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

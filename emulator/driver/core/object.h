@@ -131,6 +131,7 @@ struct operation {
     struct actor *actor;    /* what findings/races.c knows of it; NULL: nothing yet */
     uint64_t flight;        /* of findings/in_flight.c; 0: none */
     struct missing missing; /* of memory, when it was asked for */
+    bool is_common;         /* stream/operation.c: where its memory comes from */
     bool awaited;           /* the program should wait for its end: findings/unfinished.h */
     uint64_t stream_caller; /* who made the stream */
     CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */

@@ -1,4 +1,5 @@
 /* Operations: work on its way from a call through the timeline into the trace. */
+#include "emulator/base/spares.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
@@ -7,11 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of operations that carry no more than most do, and that the host asks for: what a kernel asks for
+ * may be made on any thread. */
+enum { COMMON_PAYLOAD = 384 };
+static struct spares spares;
+
 struct operation *operation_make(const struct stream *stream, enum trace_what what,
                                  size_t payload_size)
 {
-    struct operation *operation = calloc(1, sizeof *operation + payload_size);
+    const size_t size = sizeof(struct operation) + payload_size;
+    const bool is_common = payload_size <= COMMON_PAYLOAD;
+    struct operation *operation =
+        is_common ? spares_take(&spares, sizeof *operation + COMMON_PAYLOAD) : malloc(size);
     if (operation == NULL) return NULL;
+    memset(operation, 0, size);
+    operation->is_common = is_common;
     operation->context = stream->object.context;
     operation->payload_size = payload_size;
     operation->stream_caller = stream->object.caller;
@@ -49,12 +60,20 @@ struct operation *operation_within(const struct operation *parent, size_t payloa
     return operation;
 }
 
+void operation_free(struct operation *operation)
+{
+    if (operation->is_common)
+        spares_give(&spares, operation);
+    else
+        free(operation);
+}
+
 static void operation_release(void *user)
 {
     struct operation *operation = user;
     if (operation->drop != NULL) operation->drop(operation);
     findings_operation_ends(operation);
-    free(operation);
+    operation_free(operation);
 }
 
 static enum timeline_ran operation_run(struct timeline_op *op, void *user)
@@ -148,6 +167,7 @@ struct operation *operation_copy(const struct operation *operation, const struct
     struct operation *copy = malloc(size);
     if (copy == NULL) return NULL;
     memcpy(copy, operation, size);
+    copy->is_common = false;
     copy->actor = NULL;
     copy->flight = 0;
     copy->record.flags |= TRACE_ASYNC;

@@ -52,6 +52,8 @@ CUresult operation_submit_part(struct operation *operation, struct timeline_stre
 /* A second operation that does the same, as work of the call that is made now in `stream`; its
  * place in the source stays where the first was asked for. NULL: no memory. */
 struct operation *operation_copy(const struct operation *operation, const struct stream *stream);
+/* The memory of one that nobody knows of yet and whose payload owns nothing. */
+void operation_free(struct operation *operation);
 /* Releases an operation that is in no stream; NULL is fine. */
 void operation_drop(struct operation *operation);
 /* For `run`: the operation cannot be done. Puts `found`, which says why, and the error, its `code`,

@@ -542,7 +542,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     CUresult code = check_configuration(launch);
     if (code == CUDA_SUCCESS) code = copy_parameters(launch, parameters, extra);
     if (code != CUDA_SUCCESS) {
-        free(operation);
+        operation_free(operation);
         return code;
     }
     module_retain(launch->module);
@@ -611,7 +611,7 @@ CUresult launch_within(const struct operation *parent, const struct device_shape
     memcpy(launch->parameters, parameters, info->parameter_bytes);
     const CUresult code = check_configuration(launch);
     if (code != CUDA_SUCCESS) {
-        free(operation);
+        operation_free(operation);
         return code;
     }
     module_retain(launch->module);
