@@ -105,6 +105,7 @@ static bool absent_lanes(const struct exec_block *block, const struct exec_barri
                          uint32_t absent[EXEC_MAX_WARPS])
 {
     uint32_t any = 0;
+    if (!block->worker->function->program->watched) return false; /* nobody keeps warp->rounds */
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
         absent[k] = warp->existing & ~warp->live & ~barrier->arrived[k] & warp->rounds;

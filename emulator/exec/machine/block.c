@@ -147,7 +147,7 @@ static void account(struct exec_block *block)
     struct exec_counts counts = block->worker->counts; /* in registers */
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
-        assert(warp->live == 0 && warp->exchanging == 0);
+        assert((warp->live | warp->exchanging) == 0);
         assert(warp->idle.wasted <= warp->instructions);
         const uint64_t worked = warp->instructions - warp->idle.wasted;
         counts.warp_instructions += worked;

@@ -293,7 +293,10 @@ static inline enum exec_turn run_alone(struct exec_warp *warp, uint64_t before, 
     warp->lane_instructions += (warp->instructions - before) * exec_lane_count(mask);
     if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
     if (warp->mask) fragment_store(warp);
-    return warp->live ? run_fragments(warp, before + WARP_SLICE) : EXEC_TURN_DONE;
+    if (!warp->live) return EXEC_TURN_DONE;
+    if (warp->fragment_count == 1 && warp->fragments[0].wait != EXEC_RUNNABLE)
+        return EXEC_TURN_BLOCKED;
+    return run_fragments(warp, before + WARP_SLICE);
 }
 
 unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
@@ -303,6 +306,7 @@ unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
     const bool probed = block->probe != NULL;
     const bool cold = is_cold(block->worker->function);
     unsigned met = 0;
+    uint64_t done = 0;
     for (struct exec_warp *warp = block->warps; warp != end && !(met & EXEC_MET_FAULT); warp++) {
         if (!warp->live) continue;
         const uint64_t before = warp->instructions;
@@ -315,7 +319,7 @@ unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
         const enum exec_turn turn = is_alone(warp) && !probed
                                         ? run_alone(warp, before, cold)
                                         : run_fragments(warp, before + WARP_SLICE);
-        *executed += warp->instructions - before;
+        done += warp->instructions - before;
         if (turn == EXEC_TURN_DONE) {
             met |= EXEC_MET_STEPS | EXEC_MET_WORK;
             continue;
@@ -325,6 +329,7 @@ unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
         if (turn != EXEC_TURN_BLOCKED) met |= EXEC_MET_STEPS;
         if (turn == EXEC_TURN_SPENT && !warp->yield) met |= EXEC_MET_WORK;
     }
+    *executed += done;
     return met;
 }
 
@@ -492,16 +497,16 @@ enum {
 };
 
 /* All lanes of the block that ran before have exited: none runs, and none waits. */
-static inline void warp_start(struct exec_warp *warp, const struct exec_function *function)
+static inline void warp_start(struct exec_warp *warp, const struct exec_inst *code,
+                              uint32_t local_bytes)
 {
-    assert(warp->mask == 0 && warp->live == 0 && warp->exchanging == 0);
-    if (function->local_bytes || warp->stack_moved || warp->poison != NULL ||
-        warp->poll_latest != NULL)
-        clear(warp, function->local_bytes);
+    assert((warp->mask | warp->live | warp->exchanging) == 0);
+    if (local_bytes || warp->stack_moved || warp->poison != NULL || warp->poll_latest != NULL)
+        clear(warp, local_bytes);
     warp->live = warp->existing;
     warp->fragment_count = 1;
     warp->fragments[0] =
-        (struct exec_fragment){.pc = function->code, .frame = warp->root, .mask = warp->existing};
+        (struct exec_fragment){.pc = code, .frame = warp->root, .mask = warp->existing};
     memset((unsigned char *)warp + ZEROS, 0, ZEROS_END - ZEROS);
 }
 
@@ -548,6 +553,9 @@ bool exec_warps_start(struct exec_block *block)
         if (warp->root == NULL) return false;
     }
     if (!fresh) roots_renew(block, function);
-    for (struct exec_warp *warp = block->warps; warp != end; warp++) warp_start(warp, function);
+    const struct exec_inst *const code = function->code;
+    const uint32_t local_bytes = function->local_bytes;
+    for (struct exec_warp *warp = block->warps; warp != end; warp++)
+        warp_start(warp, code, local_bytes);
     return true;
 }
