@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "emulator/exec/check/poison.h"
 
 enum { WORD = 4 };
+_Static_assert(sizeof(wchar_t) == WORD, "wmemset fills words");
 
 /* One word of a block's shared memory, of all of them. One that somebody else has stored to,
  * unseen, has another value. */
@@ -32,9 +34,9 @@ void exec_unwritten_begin(struct exec_block *block)
     const uint32_t count = EXEC_RESERVED_FIRST(block->worker->shared_bytes) / WORD;
     block->unwritten_told[0] = block->unwritten_told[1] = UINT32_MAX;
     if (count == 0) return; /* as it was made: nothing can be loaded or stored */
-    const uint32_t word = block->unwritten_word = word_of(block->index);
-    uint32_t *words = (uint32_t *)(void *)block->shared;
-    for (uint32_t k = 0; k < count; k++) words[k] = word;
+    block->unwritten_word = word_of(block->index);
+    /* The library has the host's widest stores for it. */
+    wmemset((wchar_t *)(void *)block->shared, (wchar_t)block->unwritten_word, count);
     block->unwritten = block->shadow != NULL;
     block->unwritten_met = 0;
     exec_unwritten_end(block);
