@@ -38,8 +38,9 @@ static inline uint8_t exec_owner_of(uint64_t block)
 EXEC_OWNER_RACES static inline bool exec_grid_shadow_free(const uint8_t *owners, uint32_t bytes,
                                                           uint8_t me)
 {
-    unsigned stranger = 0;
-    for (uint32_t i = 0; i < bytes; i++) stranger |= (owners[i] != 0) & (owners[i] != me);
+    uint8_t stranger = 0; /* as wide as what is looked at: then so many more at once */
+    for (uint32_t i = 0; i < bytes; i++)
+        stranger |= (uint8_t)((owners[i] != 0) & (owners[i] != me));
     return !stranger;
 }
 

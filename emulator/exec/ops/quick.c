@@ -237,6 +237,22 @@ static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, u64 l
     return true;
 }
 
+/* Whether nobody in the block has touched the row's lines since its last order: a store that
+ * changes nothing leaves nothing there then. */
+static bool is_untouched(struct exec_warp *warp, u64 low, u32 bytes)
+{
+    struct exec_block_shadow *near = warp->block->near;
+    struct line_part part = {.at = low};
+    if (near == NULL) return false;
+    while (next_part(&part, low, bytes, 0, 0)) {
+        bool fresh;
+        if (exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, &fresh) != NULL && !fresh)
+            return false;
+    }
+    near->shadow->touched |= 1u << warp->index;
+    return true;
+}
+
 /* Whether no other block has touched the row. */
 static bool is_own(struct exec_region_cache *cache, u64 offset, u32 bytes, u8 me)
 {
@@ -249,15 +265,21 @@ static bool is_own(struct exec_region_cache *cache, u64 offset, u32 bytes, u8 me
     return true;
 }
 
+/* Which elements of a row a store changes. */
+enum changed { CHANGED_NONE, CHANGED_SOME, CHANGED_ALL };
+
 static bool judge_row(struct exec_warp *warp, const struct exec_inst *inst,
-                      struct exec_region_cache *cache, u64 low, u32 bytes, bool changes)
+                      struct exec_region_cache *cache, u64 low, u32 bytes, enum changed changed)
 {
     const u8 me = exec_owner_of(warp->block->index);
     if (exec_grid_shadow_unsettled(warp->worker)) return false;
     if (exec_grid_shadow_wanted(cache) && !is_own(cache, low - cache->low, bytes, me)) return false;
     if (exec_block_shadow_wanted(cache) &&
-        (!changes || !is_alone(warp, inst, low, bytes, (u32)__builtin_ctz(bytes / EXEC_LANES))))
+        !(changed == CHANGED_ALL
+              ? is_alone(warp, inst, low, bytes, (u32)__builtin_ctz(bytes / EXEC_LANES))
+              : changed == CHANGED_NONE && is_untouched(warp, low, bytes)))
         return false;
+    if (is_judged(cache)) exec_owners_see(cache->owners, EXEC_STORE);
     exec_mark(cache, low, bytes);
     return true;
 }
@@ -287,8 +309,11 @@ static void own_row(const struct exec_warp *warp, const struct exec_region_cache
             return false;                                                                          \
         warp_##T *to = (warp_##T *)(uintptr_t)(low + cache->delta);                                \
         const warp_##T row = *(const warp_##T *)(const void *)values;                              \
-        const bool changes = !__builtin_reduce_max((warp_##T)(*to == row));                        \
-        if (!judge_row(warp, inst, cache, low, BYTES, changes)) return false;                      \
+        const warp_##T same = (warp_##T)(*to == row);                                              \
+        const enum changed changed = !__builtin_reduce_max(same)       ? CHANGED_ALL               \
+                                     : __builtin_reduce_min(same) != 0 ? CHANGED_NONE              \
+                                                                       : CHANGED_SOME;             \
+        if (!judge_row(warp, inst, cache, low, BYTES, changed)) return false;                      \
         count(&quick, inst, low, low + HALF, HALF, sizeof(T), true);                               \
         *to = row;                                                                                 \
         own_row(warp, cache, low, BYTES);                                                          \
