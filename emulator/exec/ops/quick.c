@@ -7,6 +7,7 @@
 #include "emulator/exec/check/block_shadow_row.h"
 #include "emulator/exec/ops/float.h"
 #include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/quick_judge.h"
 #include "emulator/exec/ops/quick_watch.h"
 
 #include <string.h>
@@ -116,28 +117,6 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
 
 /* ---- global memory --------------------------------------------------------------------------- */
 
-/* As access_count of ops/memory.c. */
-static inline void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 low,
-                         u64 high, u64 span, u32 bytes, bool store)
-{
-    struct exec_counts *counts = &quick->worker->counts;
-    const u64 low_last = (low + span - 1) >> 5, high_last = (high + span - 1) >> 5;
-    counts->transactions +=
-        low_last - (low >> 5) + 1 + high_last - (high >> 5) + 1 - (low_last == high >> 5);
-    if (store) {
-        counts->bytes_stored += EXEC_LANES * bytes;
-    } else {
-        counts->bytes_loaded += EXEC_LANES * bytes;
-        quick->warp->chain += inst->extra != NULL;
-    }
-}
-
-static inline bool is_judged(const struct exec_region_cache *cache)
-{
-    return cache->marks != NULL && (cache->causal != NULL || exec_grid_shadow_wanted(cache) ||
-                                    exec_block_shadow_wanted(cache));
-}
-
 /* A touch of a launch whose footprint is wanted; false: it is judged as well. */
 static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 low, u64 high,
                                            u64 span)
@@ -190,139 +169,6 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     if (!store && !same) exec_fetch_next(parts->low, EXEC_LANES * bytes);
     return true;
 }
-
-/* ---- stores of a row that are judged ----------------------------------------------------------
- *
- * As near_row, own_row and exec_grid_shadow_settle do it, where nobody else has been: nearly all.
- * Not in line, because it is long, and without `quick`: who sees that sees all slots. */
-
-/* Part of a row in one line of check/block_shadow.h. */
-struct line_part {
-    u64 at;
-    u32 inside, bytes, thread;
-};
-
-static inline bool next_part(struct line_part *part, u64 low, u32 bytes, u32 lane_bits, u32 first)
-{
-    part->at += part->bytes;
-    const u64 done = part->at - low;
-    if (done >= bytes) return false;
-    part->inside = (u32)(part->at % EXEC_NEAR_LINE);
-    part->bytes = EXEC_NEAR_LINE - part->inside;
-    if (part->bytes > bytes - done) part->bytes = (u32)(bytes - done);
-    part->thread = first + (u32)(done >> lane_bits);
-    return true;
-}
-
-/* Whether the row is the only touch of each of its lines, and is that from now on. */
-static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, u64 low, u32 bytes,
-                     u32 lane_bits)
-{
-    struct exec_block_shadow *near = warp->block->near;
-    const u32 first = warp->index * EXEC_LANES;
-    struct line_part part = {.at = low};
-    if (near == NULL) return false;
-    struct exec_shadow *shadow = near->shadow;
-    const s32 now = shadow->time << EXEC_SHADOW_TIME;
-    while (next_part(&part, low, bytes, lane_bits, first)) {
-        bool fresh;
-        struct exec_block_shadow_line *line =
-            exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, &fresh);
-        if (line != NULL &&
-            !exec_block_shadow_alone(line, fresh, (u8)part.inside, (u8)part.bytes, (u8)lane_bits,
-                                     EXEC_KEPT_WRITE, now | (s32)part.thread, inst->position))
-            return false;
-    }
-    shadow->touched |= 1u << warp->index;
-    return true;
-}
-
-/* Whether nobody in the block has touched the row's lines since its last order: a store that
- * changes nothing leaves nothing there then. */
-static bool is_untouched(struct exec_warp *warp, u64 low, u32 bytes)
-{
-    struct exec_block_shadow *near = warp->block->near;
-    struct line_part part = {.at = low};
-    if (near == NULL) return false;
-    while (next_part(&part, low, bytes, 0, 0)) {
-        bool fresh;
-        if (exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, &fresh) != NULL && !fresh)
-            return false;
-    }
-    near->shadow->touched |= 1u << warp->index;
-    return true;
-}
-
-/* Whether no other block has touched the row. */
-static bool is_own(struct exec_region_cache *cache, u64 offset, u32 bytes, u8 me)
-{
-    const struct exec_owners *owners = cache->owners;
-    exec_owners_reach(cache, EXEC_STORE, offset);
-    for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++)
-        if ((access == EXEC_STORE || exec_owners_seen(owners, access)) &&
-            !exec_grid_shadow_free(exec_owners_of(cache, access, offset), bytes, me))
-            return false;
-    return true;
-}
-
-/* Which elements of a row a store changes. */
-enum changed { CHANGED_NONE, CHANGED_SOME, CHANGED_ALL };
-
-static bool judge_row(struct exec_warp *warp, const struct exec_inst *inst,
-                      struct exec_region_cache *cache, u64 low, u32 bytes, enum changed changed)
-{
-    const u8 me = exec_owner_of(warp->block->index);
-    if (exec_grid_shadow_unsettled(warp->worker)) return false;
-    if (exec_grid_shadow_wanted(cache) && !is_own(cache, low - cache->low, bytes, me)) return false;
-    if (exec_block_shadow_wanted(cache) &&
-        !(changed == CHANGED_ALL
-              ? is_alone(warp, inst, low, bytes, (u32)__builtin_ctz(bytes / EXEC_LANES))
-              : changed == CHANGED_NONE && is_untouched(warp, low, bytes)))
-        return false;
-    if (is_judged(cache)) exec_owners_see(cache->owners, EXEC_STORE);
-    exec_mark(cache, low, bytes);
-    return true;
-}
-
-/* The values first: exec_grid_shadow_settle. */
-static void own_row(const struct exec_warp *warp, const struct exec_region_cache *cache, u64 low,
-                    u32 bytes)
-{
-    const u8 me = exec_owner_of(warp->block->index);
-    if (!exec_grid_shadow_wanted(cache)) return;
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    u8 *owners = exec_owners_of(cache, EXEC_STORE, low - cache->low);
-    for (u32 k = 0; k < bytes; k++)
-        owners[k] = owners[k] == 0 || owners[k] == me ? me : (u8)EXEC_OWNED_BY_MANY;
-}
-
-#define DEFINE_JUDGED(T)                                                                           \
-    static __attribute__((noinline)) bool store_judged_##T(                                        \
-        struct exec_warp *warp, const struct exec_inst *inst, u64 low, const T *values)            \
-    {                                                                                              \
-        enum { BYTES = EXEC_LANES * sizeof(T), HALF = BYTES / 2 };                                 \
-        struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);                       \
-        const struct exec_quick quick = {.warp = warp, .worker = warp->worker};                    \
-        if (cache->marks == NULL || cache->causal != NULL || cache->read_only ||                   \
-            cache->size < BYTES || low - cache->low > cache->size - BYTES ||                       \
-            (low & (sizeof(T) - 1)) != 0)                                                          \
-            return false;                                                                          \
-        warp_##T *to = (warp_##T *)(uintptr_t)(low + cache->delta);                                \
-        const warp_##T row = *(const warp_##T *)(const void *)values;                              \
-        const warp_##T same = (warp_##T)(*to == row);                                              \
-        const enum changed changed = !__builtin_reduce_max(same)       ? CHANGED_ALL               \
-                                     : __builtin_reduce_min(same) != 0 ? CHANGED_NONE              \
-                                                                       : CHANGED_SOME;             \
-        if (!judge_row(warp, inst, cache, low, BYTES, changed)) return false;                      \
-        count(&quick, inst, low, low + HALF, HALF, sizeof(T), true);                               \
-        *to = row;                                                                                 \
-        own_row(warp, cache, low, BYTES);                                                          \
-        return true;                                                                               \
-    }
-DEFINE_JUDGED(u8)
-DEFINE_JUDGED(u16)
-DEFINE_JUDGED(u32)
-DEFINE_JUDGED(u64)
 
 /* ---- some lanes of a warp: one by one ---------------------------------------------------------
  *
@@ -674,10 +520,9 @@ DEFINE_DEAL(u64)
         T values[EXEC_LANES];                                                                      \
         const struct rows at = rows_u64(quick, inst, sizeof(T), true);                             \
         const warp_##T all = LANES_OF(T, d);                                                       \
-        if (quick->mask != EXEC_ALL || !at.row || at.high != at.low + EXEC_HALF * sizeof(T))       \
-            return false;                                                                          \
+        if (quick->mask != EXEC_ALL || !at.row) return false;                                      \
         memcpy(values, &all, sizeof values);                                                       \
-        return store_judged_##T(quick->warp, inst, at.low, values);                                \
+        return store_judged_##T(quick->warp, inst, at.low, at.high, values);                       \
     }
 
 #define DEFINE_STORE(where, T, N)                                                                  \

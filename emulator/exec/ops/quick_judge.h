@@ -1,0 +1,181 @@
+/* Stores of a warp's rows that are judged between blocks and threads, for machine code,
+ * ops/quick.c, which alone includes it: as near_row, own_row and exec_grid_shadow_settle do it,
+ * where nobody else has been: nearly all. Each function answers whether all is done; if not, memory
+ * is as it was.
+ */
+#ifndef OVERLAP_EXEC_OPS_QUICK_JUDGE_H
+#define OVERLAP_EXEC_OPS_QUICK_JUDGE_H
+
+#include "emulator/exec/check/block_shadow_row.h"
+#include "emulator/exec/ops/quick.h"
+#include "emulator/exec/ops/quick_watch.h"
+
+#include <string.h>
+
+/* As access_count of ops/memory.c. */
+static inline void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 low,
+                         u64 high, u64 span, u32 bytes, bool store)
+{
+    struct exec_counts *counts = &quick->worker->counts;
+    const u64 low_last = (low + span - 1) >> 5, high_last = (high + span - 1) >> 5;
+    counts->transactions +=
+        low_last - (low >> 5) + 1 + high_last - (high >> 5) + 1 - (low_last == high >> 5);
+    if (store) {
+        counts->bytes_stored += EXEC_LANES * bytes;
+    } else {
+        counts->bytes_loaded += EXEC_LANES * bytes;
+        quick->warp->chain += inst->extra != NULL;
+    }
+}
+
+static inline bool is_judged(const struct exec_region_cache *cache)
+{
+    return cache->marks != NULL && (cache->causal != NULL || exec_grid_shadow_wanted(cache) ||
+                                    exec_block_shadow_wanted(cache));
+}
+
+/* ---- runs ---------------------------------------------------------------------------------- */
+
+/* Neighbouring elements of a warp's lanes, which are stored; which of them are changed. */
+struct run {
+    u64 at;
+    u32 bytes, lane_bits; /* of all; a lane has 1 << lane_bits of them */
+    u32 thread;           /* of the first */
+    enum { CHANGED_NONE, CHANGED_SOME, CHANGED_ALL } changed;
+};
+
+/* Part of a run in one line of check/block_shadow.h. */
+struct line_part {
+    u64 at;
+    u32 inside, bytes, thread;
+};
+
+static inline bool next_part(struct line_part *part, const struct run *run)
+{
+    part->at = part->bytes ? part->at + part->bytes : run->at;
+    const u64 done = part->at - run->at;
+    if (done >= run->bytes) return false;
+    part->inside = (u32)(part->at % EXEC_NEAR_LINE);
+    part->bytes = EXEC_NEAR_LINE - part->inside;
+    if (part->bytes > run->bytes - done) part->bytes = (u32)(run->bytes - done);
+    part->thread = run->thread + (u32)(done >> run->lane_bits);
+    return true;
+}
+
+/* Whether the run is the only touch of each of its lines, and is that from now on. Where it changes
+ * nothing it leaves nothing: whether nobody in the block has touched them since its last order. */
+static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, const struct run *run)
+{
+    struct exec_block_shadow *near = warp->block->near;
+    struct line_part part = {.bytes = 0};
+    if (near == NULL || run->changed == CHANGED_SOME) return false;
+    struct exec_shadow *shadow = near->shadow;
+    const s32 now = shadow->time << EXEC_SHADOW_TIME;
+    while (next_part(&part, run)) {
+        bool fresh;
+        struct exec_block_shadow_line *line =
+            exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, &fresh);
+        if (line == NULL) continue;
+        if (run->changed == CHANGED_NONE
+                ? !fresh
+                : !exec_block_shadow_alone(line, fresh, (u8)part.inside, (u8)part.bytes,
+                                           (u8)run->lane_bits, EXEC_KEPT_WRITE,
+                                           now | (s32)part.thread, inst->position))
+            return false;
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+/* Whether no other block has touched the run. `bytes`: its, known where it is put in line. */
+INLINE bool is_own(struct exec_region_cache *cache, const struct run *run, u32 bytes, u8 me)
+{
+    const struct exec_owners *owners = cache->owners;
+    const u64 offset = run->at - cache->low;
+    exec_owners_reach(cache, EXEC_STORE, offset);
+    for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++)
+        if ((access == EXEC_STORE || exec_owners_seen(owners, access)) &&
+            !exec_grid_shadow_free(exec_owners_of(cache, access, offset), bytes, me))
+            return false;
+    return true;
+}
+
+INLINE bool judge_run(struct exec_warp *warp, const struct exec_inst *inst,
+                      struct exec_region_cache *cache, const struct run *run, u32 bytes)
+{
+    const u8 me = exec_owner_of(warp->block->index);
+    if (exec_grid_shadow_wanted(cache) && !is_own(cache, run, bytes, me)) return false;
+    if (exec_block_shadow_wanted(cache) && !is_alone(warp, inst, run)) return false;
+    if (is_judged(cache)) exec_owners_see(cache->owners, EXEC_STORE);
+    return true;
+}
+
+/* Once the values are there: exec_grid_shadow_settle. */
+INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache *cache,
+                    const struct run *run, u32 bytes)
+{
+    const u8 me = exec_owner_of(warp->block->index);
+    u8 *owners = exec_owners_of(cache, EXEC_STORE, run->at - cache->low);
+    for (u32 k = 0; k < bytes; k++)
+        owners[k] = owners[k] == 0 || owners[k] == me ? me : (u8)EXEC_OWNED_BY_MANY;
+}
+
+/* A row, or one for each half of the warp: the tile of a block that is 16 wide. Not in line,
+ * because it is long, and without `quick`: who sees that sees all slots. */
+#define DEFINE_JUDGED(T)                                                                           \
+    static __attribute__((noinline)) bool store_judged_##T(                                        \
+        struct exec_warp *warp, const struct exec_inst *inst, u64 low, u64 high, const T *values)  \
+    {                                                                                              \
+        enum { BYTES = EXEC_HALF * sizeof(T) };                                                    \
+        struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);                       \
+        const struct exec_quick quick = {.warp = warp, .worker = warp->worker};                    \
+        const u64 last = cache->size - BYTES, at[2] = {low, high};                                 \
+        const bool is_row = high == low + BYTES;                                                   \
+        struct run runs[2];                                                                        \
+        half_##T *to[2];                                                                           \
+        if (cache->marks == NULL || cache->causal != NULL || cache->read_only ||                   \
+            cache->size < BYTES || low - cache->low > last || high - cache->low > last ||          \
+            ((low | high) & (sizeof(T) - 1)) != 0 || high - low < BYTES || low - high < BYTES ||   \
+            exec_grid_shadow_unsettled(warp->worker))                                              \
+            return false;                                                                          \
+        for (u32 h = 0; h < 2; h++) {                                                              \
+            to[h] = (half_##T *)(uintptr_t)(at[h] + cache->delta);                                 \
+            const half_##T half = *(const half_##T *)(const void *)(values + h * EXEC_HALF);       \
+            const half_##T same = (half_##T)(*to[h] == half);                                      \
+            runs[h] = (struct run){.at = at[h],                                                    \
+                                   .bytes = BYTES,                                                 \
+                                   .lane_bits = (u32)__builtin_ctz((u32)sizeof(T)),                \
+                                   .thread = warp->index * EXEC_LANES + h * EXEC_HALF,             \
+                                   .changed = !__builtin_reduce_max(same)       ? CHANGED_ALL      \
+                                              : __builtin_reduce_min(same) != 0 ? CHANGED_NONE     \
+                                                                                : CHANGED_SOME};   \
+        }                                                                                          \
+        if (is_row) {                                                                              \
+            runs[0].bytes *= 2;                                                                    \
+            if (runs[1].changed != runs[0].changed) runs[0].changed = CHANGED_SOME;                \
+        }                                                                                          \
+        if (is_row ? !judge_run(warp, inst, cache, &runs[0], 2 * BYTES)                            \
+                   : !judge_run(warp, inst, cache, &runs[0], BYTES) ||                             \
+                         !judge_run(warp, inst, cache, &runs[1], BYTES))                           \
+            return false;                                                                          \
+        exec_mark(cache, low, runs[0].bytes);                                                      \
+        if (!is_row) exec_mark(cache, high, BYTES);                                                \
+        count(&quick, inst, low, high, BYTES, sizeof(T), true);                                    \
+        memcpy(to[0], values, BYTES);                                                              \
+        memcpy(to[1], values + EXEC_HALF, BYTES);                                                  \
+        if (!exec_grid_shadow_wanted(cache)) return true;                                          \
+        __atomic_thread_fence(__ATOMIC_RELEASE);                                                   \
+        if (is_row) {                                                                              \
+            own_run(warp, cache, &runs[0], 2 * BYTES);                                             \
+        } else {                                                                                   \
+            own_run(warp, cache, &runs[0], BYTES);                                                 \
+            own_run(warp, cache, &runs[1], BYTES);                                                 \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+DEFINE_JUDGED(u8)
+DEFINE_JUDGED(u16)
+DEFINE_JUDGED(u32)
+DEFINE_JUDGED(u64)
+
+#endif
