@@ -577,6 +577,7 @@ static void atomic_lanes(struct exec_touch *touch, const struct access *access)
         }
         const int32_t before = last[index];
         int32_t now = touch->now;
+        if (before >= floor && other[index] >= floor) continue; /* as exec_shadow_atomics */
         if (before >= floor && warp_of(before) != warp) {
             other[index] = before;
             shadow->sites[EXEC_KEPT_ATOM_OTHER][index] = sites[index];

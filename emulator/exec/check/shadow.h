@@ -139,6 +139,8 @@ static inline void exec_shadow_atomics(struct exec_shadow *shadow, const int32_t
     for (int32_t l = 0; l < EXEC_LANES; l++) {
         const int32_t k = index[l], before = last[k], thread = before & EXEC_SHADOW_THREAD;
         int32_t many = 0;
+        /* With two of different warps no other access is unseen. */
+        if (before >= floor && others[k] >= floor) continue;
         if (before >= floor && thread / EXEC_LANES != warp) {
             others[k] = before;
             other_sites[k] = sites[k];

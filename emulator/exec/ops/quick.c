@@ -582,37 +582,58 @@ INLINE bool places_shared(const struct exec_quick *quick, const struct exec_inst
     return true;
 }
 
+/* Whether some owner is not the block, or many; `stranger`: one is another block. */
+static inline bool any_unowned(const u8 *owners, const u64 *at, u32 mine, bool *stranger)
+{
+    const u32 many = UINT32_MAX;
+    u32 unowned = 0, strange = 0;
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        const u32 owner = *(const u32 *)(const void *)(owners + at[l]);
+        unowned |= (u32)((owner != mine) & (owner != many));
+        strange |= (u32)((owner != mine) & (owner != many) & (owner != 0));
+    }
+    *stranger = strange != 0;
+    return unowned != 0;
+}
+
+static inline bool any_unmarked(const u64 *marks, const u64 *at)
+{
+    u64 unmarked = 0;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        unmarked |= ~__atomic_load_n(&marks[at[l] / 64], __ATOMIC_RELAXED) >> at[l] % 64;
+    return (unmarked & 0xf) != 0;
+}
+
 /* Atomics of words, judged between blocks, that meet no other block's loads and stores: what
- * exec_mark and exec_grid_shadow_touch do of each lane. False: nothing is done. Not in line: it is
- * long. */
+ * exec_mark and exec_grid_shadow_touch do of each lane. Mostly others have been there, and nothing
+ * is to be written. False: nothing is done. Not in line: it is long. */
 static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, const u64 *address,
                                             u32 bytes, u64 block)
 {
-    const u32 mine = exec_owner_of(block) * 0x01010101u, many = UINT32_MAX;
-    u64 least = UINT64_MAX, most = 0;
-    u32 strange = 0;
+    const u32 mine = exec_owner_of(block) * 0x01010101u;
+    u64 least = UINT64_MAX, most = 0, at[EXEC_LANES];
+    bool stranger = false;
     if (cache->causal != NULL || exec_block_shadow_wanted(cache) || bytes != sizeof(u32) ||
         (cache->between_blocks && exec_owners_seen(cache->owners, EXEC_STORE)))
         return false;
-    u8 *owners = cache->between_blocks ? exec_owners_of(cache, EXEC_ATOMIC, 0) : NULL;
     for (unsigned l = 0; l < EXEC_LANES; l++) {
-        const u64 at = address[l] - cache->low;
-        least = at < least ? at : least;
-        most = at > most ? at : most;
-        if (owners == NULL) continue;
-        const u32 owner = *(const u32 *)(const void *)(owners + at);
-        strange |= (u32)(owner != 0) & (owner != mine) & (owner != many);
+        at[l] = address[l] - cache->low;
+        least = at[l] < least ? at[l] : least;
+        most = at[l] > most ? at[l] : most;
     }
-    if (strange) return false;
-    if (owners != NULL) exec_owners_see(cache->owners, EXEC_ATOMIC);
+    if (cache->between_blocks) {
+        u8 *owners = exec_owners_of(cache, EXEC_ATOMIC, 0);
+        const bool unowned = any_unowned(owners, at, mine, &stranger);
+        if (stranger) return false;
+        exec_owners_see(cache->owners, EXEC_ATOMIC);
+        for (unsigned l = 0; unowned && l < EXEC_LANES; l++) {
+            u32 *owner = (u32 *)(void *)(owners + at[l]);
+            if (*owner == 0) *owner = mine;
+        }
+    }
     exec_mark_again(cache, cache->low + least, most - least + bytes);
-    for (unsigned l = 0; l < EXEC_LANES; l++) {
-        const u64 at = address[l] - cache->low, bits = (u64)0xf << at % 64;
-        u32 *owner = (u32 *)(void *)(owners + at);
-        if (owners != NULL && *owner == 0) *owner = mine;
-        if ((__atomic_load_n(&cache->marks[at / 64], __ATOMIC_RELAXED) & bits) != bits)
-            exec_footprint_mark(cache->marks, at, bytes);
-    }
+    if (any_unmarked(cache->marks, at))
+        for (unsigned l = 0; l < EXEC_LANES; l++) exec_footprint_mark(cache->marks, at[l], bytes);
     return true;
 }
 
