@@ -7,7 +7,7 @@ enum {
     LEAST = 1 << 17,      /* bytes that are worth a call of the system */
     LEAST_HUGE = 2 << 20, /* bytes that are worth huge pages ... */
     MOST_HUGE = 64 << 20, /* ... and that may be wasted */
-    MOST_KEPT = 4 << 20,  /* bytes that are kept for whoever comes next, in each of ... */
+    MOST_KEPT = 16 << 20, /* bytes that are kept for whoever comes next, in each of ... */
     SPARES = 8,           /* ... so many */
 };
 
