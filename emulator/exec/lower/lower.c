@@ -61,7 +61,7 @@ void lower_guard(struct lower *lower)
     if (lower->at->guard == PTX_NO_REGISTER || lower->guard_handled) return;
     struct exec_inst *inst = lower_emit_plain(lower, exec_branch_guarded);
     inst->guard = guard_of(lower) ^ 1;
-    inst->imm = (uint64_t)(lower->at - lower->source->instructions) + 1;
+    inst->imm = (uint64_t)(lower->place - lower->source->instructions) + 1;
     lower->guard_handled = true;
 }
 
@@ -430,7 +430,7 @@ static bool lower_begin(struct lower *lower)
 
 static void lower_instruction(struct lower *lower, const struct ptx_instruction *inst)
 {
-    lower->at = inst;
+    lower->at = lower->place = inst;
     lower->position = add_position(lower, inst);
     lower->guard_handled = false;
     lower->scratch_used = 0;

@@ -26,7 +26,8 @@ struct lower {
     const struct ptx_module *module;
     const struct ptx_function *source;
     struct exec_function *function;
-    const struct ptx_instruction *at; /* being compiled */
+    const struct ptx_instruction *at;    /* being compiled */
+    const struct ptx_instruction *place; /* the function's instruction that it is, or stands for */
     uint32_t position;
     bool guard_handled; /* a branch around the instruction has been compiled */
 

@@ -218,7 +218,7 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
         return false;
     if (lower->symbols == NULL && !find_symbols(lower)) return false;
     const struct address address = address_of(lower, operand);
-    for (uint32_t k = lower->next_act[lower->at - source->instructions];
+    for (uint32_t k = lower->next_act[lower->place - source->instructions];
          k < source->instruction_count; k = lower->next_act[k]) {
         const struct ptx_instruction *later = &source->instructions[k];
         if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
@@ -237,7 +237,7 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
 static bool is_in_earlier_loop(const struct lower *lower, uint32_t k)
 {
     const struct ptx_instruction *source = lower->source->instructions;
-    for (uint32_t j = k + 1; &source[j] < lower->at; j++)
+    for (uint32_t j = k + 1; &source[j] < lower->place; j++)
         if (source[j].op == PTX_OP_BRA && source[j].operands[0].kind == PTX_OPERAND_LABEL &&
             source[j].operands[0].target <= k)
             return true;
@@ -254,7 +254,7 @@ bool lower_modifies(struct lower *lower, const struct ptx_operand *operand)
     if (lower->symbols == NULL && !find_symbols(lower)) return false;
     const struct address address = address_of(lower, operand);
     bool loaded = false;
-    for (uint32_t k = 0; &source->instructions[k] < lower->at; k++) {
+    for (uint32_t k = 0; &source->instructions[k] < lower->place; k++) {
         const struct ptx_instruction *at = &source->instructions[k];
         if (at->op != PTX_OP_LD || at->modifiers.semantics != PTX_SEM_VOLATILE ||
             !same_address(lower, &address, &at->operands[1]))

@@ -121,7 +121,7 @@ static enum origin origin_of(struct lower *lower, const struct ptx_instruction *
 static const struct ptx_instruction *loads_there(struct lower *lower,
                                                  const struct ptx_operand *address)
 {
-    const struct ptx_instruction *first = lower->source->instructions, *at = lower->at;
+    const struct ptx_instruction *first = lower->source->instructions, *at = lower->place;
     bool loads = false;
     for (uint32_t back = 0; at > first && back < MOST_BACK && !orders(at[-1].op); back++) {
         at--;
@@ -145,7 +145,7 @@ unsigned lower_updates(struct lower *lower)
     const bool vector = value->kind == PTX_OPERAND_VECTOR;
     for (uint32_t k = 0; k < (vector ? value->count : 1); k++) {
         const enum origin one =
-            origin_of(lower, first, at, vector ? &value->elements[k] : value, 0, &left);
+            origin_of(lower, first, lower->place, vector ? &value->elements[k] : value, 0, &left);
         origin = one > origin ? one : origin;
     }
     if (origin == ORIGIN_COUNTED) return EXEC_LOOK_UPDATES | EXEC_LOOK_COUNTS;
