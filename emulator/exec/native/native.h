@@ -5,7 +5,8 @@
  * there when the device was built, all is interpreted as ever. It never decides what an instruction
  * means, where lanes part or meet, or whether an access is allowed: such instructions it leaves to
  * their own handlers, but for the loads, stores, atomics, shuffles and votes that ops/quick.c knows
- * to be fine. Private to emulator/exec.
+ * to be fine. Code is made for whole warps first, and for others when they come. Private to
+ * emulator/exec.
  */
 #ifndef OVERLAP_EXEC_NATIVE_NATIVE_H
 #define OVERLAP_EXEC_NATIVE_NATIVE_H
