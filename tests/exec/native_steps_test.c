@@ -1,6 +1,7 @@
 /* Machine code knows of many addresses how far they are from lane to lane, native/steps.c. That
  * changes nothing: the same answers, counts and faults as the rows', whatever the block's shape,
  * where the guess is wrong for a warp, where a sum wraps, and where lanes have gone other ways. */
+#include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
 #include "tests/exec/device.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 1024 };
+enum { WORDS = 1024, MOST = 16 /* races that are compared */ };
 
 /* %t: the thread, %x and %y its place, %w the block's width; %o: its word of the output; %d: the
  * data, 4,096 bytes; %m: words of shared memory. */
@@ -102,6 +103,11 @@ static const struct {
     {"shared memory past its end", HEAD
      "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i+4000], %t; ld.shared.u32 %v, [%i+4000];\n" TAKE
          TAIL},
+    {"shared memory that nothing has written: the interpreter goes on in the middle", HEAD
+     "mad.lo.u32 %i, %t, 4, %m; mad.wide.u32 %a, %t, 4, %d; ld.shared.u32 %v, [%i]; xor.b32 %v, "
+     "%v, %v;\n" TAKE "add.u64 %a, %a, 64; add.u32 %i, %i, 128; st.shared.u32 [%i], %t;\n"
+     "ld.global.u32 %v, [%a];\n" TAKE
+     "ld.shared.u32 %v, [%i]; st.global.u32 [%a], %v;\n" TAKE TAIL},
     {"carries, and shifts by what is not known",
      HEAD "and.b32 %i, %w, 3; shl.b32 %j, %x, %i; mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, "
           "[%a];\n" TAKE "add.cc.u32 %j, %x, -5; addc.u32 %j, %y, 0; mad.wide.u32 %a, %j, 4, %d;\n"
@@ -130,10 +136,13 @@ struct answer {
     struct exec_counts counts;
     enum exec_end end;
     struct exec_fault fault;
+    size_t races;
+    uint32_t lines[MOST][2]; /* of their sides */
 };
 
 /* Each launch begins with the same memory. */
-static void run(const struct exec_program *program, const uint32_t block[3], struct answer *answer)
+static void run(const struct exec_program *program, const uint32_t block[3], bool watched,
+                struct answer *answer)
 {
     void *bytes, *data;
     device_reset();
@@ -145,18 +154,28 @@ static void run(const struct exec_program *program, const uint32_t block[3], str
                              .name = "k",
                              .blocks = 1,
                              .block = {block[0], block[1], block[2]},
-                             .parameters = parameters};
+                             .parameters = parameters,
+                             .footprint = watched ? exec_footprint_create(NULL, NULL) : NULL,
+                             .watch = watched ? exec_racecheck_create() : NULL};
     answer->end = device_launch(&one);
     answer->counts = one.counts;
     memcpy(answer->words, bytes, sizeof answer->words);
     memcpy(answer->data, data, sizeof answer->data);
     answer->fault = one.fault;
+    answer->races = watched ? exec_racecheck_count(one.watch) : 0;
+    for (size_t k = 0; k < answer->races && k < MOST; k++) {
+        answer->lines[k][0] = exec_racecheck_at(one.watch, k)->first.line;
+        answer->lines[k][1] = exec_racecheck_at(one.watch, k)->second.line;
+    }
+    exec_racecheck_destroy(one.watch);
+    exec_footprint_destroy(one.footprint);
 }
 
-static struct exec_program *program_of(size_t kernel, enum exec_native_use use)
+static struct exec_program *program_of(size_t kernel, enum exec_native_use use, bool watched)
 {
+    const char *ptx = kernels[kernel].ptx;
     exec_native_use(use);
-    return device_program(kernels[kernel].ptx);
+    return watched ? device_program_watched(ptx) : device_program(ptx);
 }
 
 static void compare(const struct answer *rows, const struct answer *code, const char *what,
@@ -168,24 +187,30 @@ static void compare(const struct answer *rows, const struct answer *code, const 
                   "%s, %u x %u x %u: other data", what, block[0], block[1], block[2]);
     ck_assert_msg(!memcmp(&rows->counts, &code->counts, sizeof rows->counts),
                   "%s, %u x %u x %u: other counts", what, block[0], block[1], block[2]);
+    ck_assert_uint_eq(rows->races, code->races);
+    ck_assert_mem_eq(rows->lines, code->lines, sizeof rows->lines);
     ck_assert_int_eq(rows->end, code->end);
     if (rows->end == EXEC_DONE) return;
     ck_assert_uint_eq(rows->fault.line, code->fault.line);
     ck_assert_mem_eq(rows->fault.thread, code->fault.thread, sizeof rows->fault.thread);
 }
 
-/* Twice: what others than those guessed of come to is compiled when they first do. */
+/* Twice: what others than those guessed of come to is compiled when they first do. Watched and not.
+ */
 START_TEST(steps_change_nothing)
 {
-    struct exec_program *rows = program_of((size_t)_i, EXEC_NATIVE_OFF);
-    struct exec_program *code = program_of((size_t)_i, EXEC_NATIVE_ALWAYS);
+    const size_t kernel = (size_t)_i / 2;
+    const bool watched = _i % 2 != 0;
+    struct exec_program *rows = program_of(kernel, EXEC_NATIVE_OFF, watched);
+    struct exec_program *code = program_of(kernel, EXEC_NATIVE_ALWAYS, watched);
     for (size_t k = 0; k < 2 * SHAPES; k++) {
-        struct answer expected, found;
-        run(rows, shapes[k % SHAPES], &expected);
-        run(code, shapes[k % SHAPES], &found);
-        compare(&expected, &found, kernels[_i].what, shapes[k % SHAPES]);
+        static struct answer expected, found;
+        run(rows, shapes[k % SHAPES], watched, &expected);
+        run(code, shapes[k % SHAPES], watched, &found);
+        compare(&expected, &found, kernels[kernel].what, shapes[k % SHAPES]);
     }
-    ck_assert_msg(exec_native_stretches(code) > 0, "%s: nothing was compiled", kernels[_i].what);
+    ck_assert_msg(exec_native_stretches(code) > 0, "%s: nothing was compiled",
+                  kernels[kernel].what);
     exec_program_destroy(rows);
     exec_program_destroy(code);
 }
@@ -194,9 +219,9 @@ END_TEST
 /* LLVM was not there when this was built, or its library is not now. */
 static bool is_absent(void)
 {
-    struct answer answer;
-    struct exec_program *program = program_of(0, EXEC_NATIVE_ALWAYS);
-    run(program, shapes[0], &answer);
+    static struct answer answer;
+    struct exec_program *program = program_of(0, EXEC_NATIVE_ALWAYS, false);
+    run(program, shapes[0], false, &answer);
     const bool absent = exec_native_stretches(program) == 0;
     exec_program_destroy(program);
     return absent;
@@ -206,7 +231,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec native steps");
     TCase *tests = tcase_create("steps");
-    tcase_add_loop_test(tests, steps_change_nothing, 0, KERNELS);
+    tcase_add_loop_test(tests, steps_change_nothing, 0, 2 * KERNELS);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     if (is_absent()) {
