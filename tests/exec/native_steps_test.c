@@ -74,7 +74,7 @@ static const struct {
           "more: ld.global.u32 %v, [%a];\n" TAKE "add.u64 %a, %a, 256;\n" ROUND TAIL},
     {"what some lanes have changed",
      HEAD "mov.u32 %i, %t; and.b32 %j, %t, 3; setp.eq.u32 %p, %j, 1; mad.wide.u32 %a, %i, 4, %d;\n"
-          "ld.global.u32 %v, [%a];\n" TAKE "@%p add.u32 %i, %i, 7; mad.wide.u32 %a, %i, 4, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE "@%p mov.u32 %i, 77; mad.wide.u32 %a, %i, 4, %d;\n"
           "ld.global.u32 %v, [%a];\n" TAKE TAIL},
     {"what some lanes have changed in each round", HEAD
      "mov.u32 %i, %t; and.b32 %j, %t, 3; setp.eq.u32 %p, %j, 1;\nmore: @%p add.u32 %i, %i, 7;\n"
