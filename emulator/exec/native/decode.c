@@ -221,3 +221,12 @@ unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE
         uses[count++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
     return count;
 }
+
+bool native_writes(const struct exec_inst *inst, uint32_t offset)
+{
+    struct native_use uses[NATIVE_USES];
+    const unsigned count = native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++)
+        if (uses[k].writes && uses[k].offset == offset) return true;
+    return false;
+}

@@ -221,25 +221,13 @@ static LLVMValueRef step_half(const struct native_translation *t, struct steppin
     }
 }
 
-/* Whether a rule has all it needs of the instruction. A shift by what is not known may be one by
- * more than there is. */
-static bool follows_rule(const struct native_translation *t, const struct exec_inst *inst,
-                         const struct native_rule *rule)
-{
-    if (rule == NULL) return false;
-    if (rule->does == NATIVE_SHIFTS && !native_steps_shift(&t->unit->steps, inst)) return false;
-    return native_first_of(t, inst->a, 0) != NULL &&
-           (rule->does == NATIVE_MOVES || native_first_of(t, inst->b, 0) != NULL) &&
-           (rule->does != NATIVE_MULTIPLIES_ADDS || native_first_of(t, inst->c, 0) != NULL);
-}
-
 static void inline_stepped(struct native_translation *t, const struct exec_inst *inst,
                            LLVMValueRef row)
 {
-    struct stepping stepping = {.inst = inst, .rule = native_rule_of(inst)};
+    struct stepping stepping = {.inst = inst, .rule = native_rule_of(&t->unit->steps, inst)};
     LLVMTypeRef type = native_lane_type(t, inst->d);
     LLVMValueRef firsts[NATIVE_HALVES];
-    if (!follows_rule(t, inst, stepping.rule)) {
+    if (stepping.rule == NULL) {
         /* The same of the same. */
         inline_row(t, inst, row);
         native_take_firsts(
@@ -291,16 +279,6 @@ static bool names(const struct exec_inst *inst, const struct native_use *slot)
     return false;
 }
 
-/* Whether a called instruction may write the slot. */
-static bool changes(const struct exec_inst *inst, const struct native_use *slot)
-{
-    struct native_use uses[NATIVE_USES];
-    const unsigned count = native_uses(inst, uses);
-    for (unsigned k = 0; k < count; k++)
-        if (uses[k].writes && uses[k].offset == slot->offset) return true;
-    return false;
-}
-
 /* The region is left in a branch that some lanes do not take: they become a fragment, as they would
  * have when lanes parted. */
 static void part(const struct native_translation *t)
@@ -336,7 +314,7 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
     t->where = NATIVE_BEHIND;
     if (seldom) t->llvm->AddCallSiteAttribute(step, LLVMAttributeFunctionIndex, t->cold);
     for (size_t k = 0; k < t->slot_count; k++)
-        if (changes(inst, &t->slots[k])) native_copy_slot(t, &t->slots[k], false);
+        if (native_writes(inst, t->slots[k].offset)) native_copy_slot(t, &t->slots[k], false);
     LLVMBasicBlockRef gone = native_new_block(t), next = native_new_block(t);
     LLVMValueRef goes =
         t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_GO), "");

@@ -43,6 +43,8 @@ bool native_is_atomic(const struct exec_inst *inst);
 /* The slots of an instruction of NATIVE_LANES or NATIVE_TOGETHER, or of a load, store or atomic;
  * answers how many. Of another NATIVE_CALL, which writes none, those that it looks at in line. */
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES]);
+/* Whether one of those slots is written there. */
+bool native_writes(const struct exec_inst *inst, uint32_t offset);
 
 /* ---- native/rows.c: the handlers of rows as LLVM's functions --------------------------------- */
 
@@ -150,8 +152,6 @@ struct native_steps {
     bool *reached;  /* whether anybody comes to it */
 };
 
-/* NULL: there is none. */
-const struct native_rule *native_rule_of(const struct exec_inst *inst);
 /* The constant that a slot holds; NULL: it holds none. */
 const struct exec_constant *native_constant_at(const struct exec_function *function,
                                                uint32_t offset);
@@ -168,8 +168,9 @@ int32_t native_step_before(const struct native_steps *steps, size_t index, uint3
 /* The same behind it, and of what lanes' arithmetic leaves in its slot d. */
 int32_t native_step_behind(const struct native_steps *steps, size_t index, uint32_t offset);
 int32_t native_step_made(const struct native_steps *steps, size_t index);
-/* Whether a shift is by a number that is known, and less than a word's bits. */
-bool native_steps_shift(const struct native_steps *steps, const struct exec_inst *inst);
+/* What more is known of the instruction; NULL: nothing, as of a shift by what is not known. */
+const struct native_rule *native_rule_of(const struct native_steps *steps,
+                                         const struct exec_inst *inst);
 /* The slots of which a region's addresses are made by steps: malloc, for each of live's; NULL: no
  * memory. */
 bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region);

@@ -13,10 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    UNSEEN = NATIVE_ANY + 1, /* nobody has come there yet */
-    MOST_SHIFT = 31
-};
+enum { MOST_SHIFT = 31 };
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
@@ -65,14 +62,6 @@ static void build(void)
     }
 }
 
-const struct native_rule *native_rule_of(const struct exec_inst *inst)
-{
-    pthread_once(&known.once, build);
-    for (size_t k = 0; k < known.count; k++)
-        if (known.rules[k].run == inst->run) return &known.rules[k];
-    return NULL;
-}
-
 /* ---- values ---------------------------------------------------------------------------------- */
 
 const struct exec_constant *native_constant_at(const struct exec_function *function,
@@ -113,7 +102,7 @@ static int32_t step_of_constant(const struct exec_constant *constant)
 /* A step as it is kept: what does not fit is none. */
 static int32_t kept(int64_t step)
 {
-    return step > UNSEEN && step <= INT32_MAX ? (int32_t)step : NATIVE_ANY;
+    return step > NATIVE_ANY && step <= INT32_MAX ? (int32_t)step : NATIVE_ANY;
 }
 
 /* ---- what an instruction does to steps ------------------------------------------------------- */
@@ -126,7 +115,7 @@ static int32_t *state_of(const struct native_steps *steps, size_t index)
 static int32_t find(const struct native_steps *steps, const int32_t *state, uint32_t offset)
 {
     const int32_t slot = native_live_slot(steps->live, offset);
-    return slot < 0 || state[slot] == UNSEEN ? NATIVE_ANY : state[slot];
+    return slot < 0 ? NATIVE_ANY : state[slot];
 }
 
 /* A factor that is known; false: it is not, or is larger than any step. */
@@ -161,13 +150,26 @@ static bool shift_of(const struct native_steps *steps, const struct exec_inst *i
     return value_of(steps->function, inst->b, by) && *by < MOST_SHIFT;
 }
 
+const struct native_rule *native_rule_of(const struct native_steps *steps,
+                                         const struct exec_inst *inst)
+{
+    uint64_t by;
+    pthread_once(&known.once, build);
+    for (size_t k = 0; k < known.count; k++)
+        if (known.rules[k].run == inst->run)
+            return known.rules[k].does != NATIVE_SHIFTS || shift_of(steps, inst, &by)
+                       ? &known.rules[k]
+                       : NULL;
+    return NULL;
+}
+
 static int32_t by_rule(const struct native_steps *steps, const int32_t *state,
                        const struct exec_inst *inst, const struct native_rule *rule)
 {
     const int32_t a = find(steps, state, inst->a);
     const int32_t b = rule->does == NATIVE_MOVES ? 0 : find(steps, state, inst->b);
     int32_t times, c;
-    uint64_t by;
+    uint64_t by = 0;
     if (a == NATIVE_ANY || b == NATIVE_ANY) return NATIVE_ANY;
     switch (rule->does) {
     case NATIVE_MOVES:
@@ -177,7 +179,8 @@ static int32_t by_rule(const struct native_steps *steps, const int32_t *state,
     case NATIVE_SUBTRACTS:
         return kept((int64_t)a - b);
     case NATIVE_SHIFTS:
-        return shift_of(steps, inst, &by) ? kept(a * (INT64_C(1) << by)) : NATIVE_ANY;
+        shift_of(steps, inst, &by);
+        return kept(a * (INT64_C(1) << by));
     default:
         times = product(steps, state, inst, rule->widens);
         c = rule->does == NATIVE_MULTIPLIES ? 0 : find(steps, state, inst->c);
@@ -191,7 +194,7 @@ static int32_t result_of(const struct native_steps *steps, const int32_t *state,
                          const struct exec_inst *inst)
 {
     struct native_use uses[NATIVE_USES];
-    const struct native_rule *rule = native_rule_of(inst);
+    const struct native_rule *rule = native_rule_of(steps, inst);
     if (!steps->in_line[inst - steps->function->code] || inst->guard != EXEC_NO_GUARD)
         return NATIVE_ANY;
     const unsigned count = native_uses(inst, uses);
@@ -247,13 +250,12 @@ static bool meet(const struct native_steps *steps, size_t index, const int32_t *
 {
     int32_t *into = state_of(steps, index);
     bool changed = !steps->reached[index];
+    if (changed) memcpy(into, from, steps->live->slot_count * sizeof *into);
     steps->reached[index] = true;
     for (size_t k = 0; k < steps->live->slot_count; k++) {
-        const int32_t both = into[k] == UNSEEN || into[k] == from[k] ? from[k]
-                             : from[k] == UNSEEN                     ? into[k]
-                                                                     : NATIVE_ANY;
-        changed |= both != into[k];
-        into[k] = both;
+        if (into[k] == from[k] || into[k] == NATIVE_ANY) continue;
+        into[k] = NATIVE_ANY;
+        changed = true;
     }
     return changed;
 }
@@ -299,7 +301,7 @@ bool native_steps_find(const struct exec_function *function, const struct native
         native_steps_end(steps);
         return false;
     }
-    for (size_t k = 0; k < (count + 1) * slots; k++) steps->steps[k] = UNSEEN;
+    for (size_t k = 0; k < (count + 1) * slots; k++) steps->steps[k] = NATIVE_ANY;
     steps->reached[0] = true;
     for (size_t k = 0; k < slots; k++) {
         const struct exec_constant *constant = native_constant_at(function, live->slots[k].offset);
@@ -319,12 +321,6 @@ void native_steps_end(struct native_steps *steps)
     free(steps->reached);
 }
 
-bool native_steps_shift(const struct native_steps *steps, const struct exec_inst *inst)
-{
-    uint64_t by;
-    return shift_of(steps, inst, &by);
-}
-
 int32_t native_step_before(const struct native_steps *steps, size_t index, uint32_t offset)
 {
     return find(steps, state_of(steps, index), offset);
@@ -337,14 +333,11 @@ int32_t native_step_made(const struct native_steps *steps, size_t index)
 
 int32_t native_step_behind(const struct native_steps *steps, size_t index, uint32_t offset)
 {
-    struct native_use uses[NATIVE_USES];
     const struct exec_inst *inst = &steps->function->code[index];
     const enum native_kind kind = native_kind(inst);
-    const unsigned count =
-        kind == NATIVE_BRANCH || kind == NATIVE_END ? 0 : native_uses(inst, uses);
-    for (unsigned k = 0; k < count; k++)
-        if (uses[k].writes && uses[k].offset == offset) return native_step_made(steps, index);
-    return native_step_before(steps, index, offset);
+    return kind != NATIVE_BRANCH && kind != NATIVE_END && native_writes(inst, offset)
+               ? native_step_made(steps, index)
+               : native_step_before(steps, index, offset);
 }
 
 /* ---- whose steps matter ---------------------------------------------------------------------- */
