@@ -80,7 +80,7 @@ EXEC_OWNER_RACES static void own(uint8_t *owners, uint32_t bytes, uint8_t me)
         if (before != 0 && before != mine) break;
         memcpy(owners + i, &mine, sizeof mine);
     }
-    for (; i < bytes; i++) owners[i] = stranger(owners[i], me) ? EXEC_OWNED_BY_MANY : me;
+    exec_grid_shadow_own(owners + i, bytes - i, me);
 }
 
 /* The same of what one lane touches: mostly four bytes, of one owner or of many. */

@@ -44,6 +44,13 @@ EXEC_OWNER_RACES static inline bool exec_grid_shadow_free(const uint8_t *owners,
     return !stranger;
 }
 
+EXEC_OWNER_RACES static inline void exec_grid_shadow_own(uint8_t *owners, uint32_t bytes,
+                                                         uint8_t me)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        owners[i] = owners[i] == 0 || owners[i] == me ? me : (uint8_t)EXEC_OWNED_BY_MANY;
+}
+
 static inline uint8_t *exec_owners_of(const struct exec_region_cache *cache,
                                       enum exec_access access, uint64_t offset)
 {
@@ -98,8 +105,7 @@ EXEC_OWNER_RACES static inline bool exec_grid_shadow_row(struct exec_worker *wor
     } else {
         if (!exec_grid_shadow_free(writers, bytes, me)) return false;
         exec_owners_see(owners, EXEC_LOAD);
-        for (uint32_t i = 0; i < bytes; i++)
-            readers[i] = readers[i] == 0 || readers[i] == me ? me : (uint8_t)EXEC_OWNED_BY_MANY;
+        exec_grid_shadow_own(readers, bytes, me);
     }
     return true;
 }

@@ -104,9 +104,10 @@ INLINE bool judge_run(struct exec_warp *warp, const struct exec_inst *inst,
                       struct exec_region_cache *cache, const struct run *run, u32 bytes)
 {
     const u8 me = exec_owner_of(warp->block->index);
-    if (exec_grid_shadow_wanted(cache) && !is_own(cache, run, bytes, me)) return false;
-    if (exec_block_shadow_wanted(cache) && !is_alone(warp, inst, run)) return false;
-    if (is_judged(cache)) exec_owners_see(cache->owners, EXEC_STORE);
+    const bool between = exec_grid_shadow_wanted(cache), within = exec_block_shadow_wanted(cache);
+    if ((between && !is_own(cache, run, bytes, me)) || (within && !is_alone(warp, inst, run)))
+        return false;
+    if (between | within) exec_owners_see(cache->owners, EXEC_STORE);
     return true;
 }
 
@@ -114,10 +115,8 @@ INLINE bool judge_run(struct exec_warp *warp, const struct exec_inst *inst,
 INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache *cache,
                     const struct run *run, u32 bytes)
 {
-    const u8 me = exec_owner_of(warp->block->index);
-    u8 *owners = exec_owners_of(cache, EXEC_STORE, run->at - cache->low);
-    for (u32 k = 0; k < bytes; k++)
-        owners[k] = owners[k] == 0 || owners[k] == me ? me : (u8)EXEC_OWNED_BY_MANY;
+    exec_grid_shadow_own(exec_owners_of(cache, EXEC_STORE, run->at - cache->low), bytes,
+                         exec_owner_of(warp->block->index));
 }
 
 /* A row, or one for each half of the warp: the tile of a block that is 16 wide. Not in line,
