@@ -507,10 +507,12 @@ static bool is_watched(const struct exec_launch *launch)
 static struct exec_needs needs_of(const struct exec_launch *launch)
 {
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    struct exec_needs needs = {
-        launch->function,       {launch->block[0], launch->block[1], launch->block[2]},
-        launch->dynamic_shared, launch->stack_bytes,
-        is_watched(launch),     1};
+    struct exec_needs needs = {.function = launch->function,
+                               .block = {launch->block[0], launch->block[1], launch->block[2]},
+                               .dynamic_shared = launch->dynamic_shared,
+                               .stack_bytes = launch->stack_bytes,
+                               .watched = is_watched(launch),
+                               .workers = 1};
     if (runs_together(launch) || blocks == 1) return needs;
     needs.workers = launch->workers ? launch->workers : exec_pool_processors();
     if (needs.workers > blocks) needs.workers = (unsigned)blocks;
