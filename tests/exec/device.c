@@ -213,3 +213,31 @@ void device_run(struct device_run *run)
     require(end == EXEC_DONE, "%s ended with %d: %s (line %u)", run->name, (int)end,
             device_sentence(run), run->fault.line);
 }
+
+static bool makes_machine_code(void)
+{
+    static const char ptx[] =
+        ".version 8.0\n.target sm_75\n.address_size 64\n"
+        ".visible .entry k() { .reg .u32 %s;\n"
+        "mov.u32 %s, %tid.x; add.u32 %s, %s, 3; mul.lo.u32 %s, %s, 5; ret; }\n";
+    exec_native_use(EXEC_NATIVE_ALWAYS);
+    struct exec_program *program = device_program(ptx);
+    device_run(&(struct device_run){.program = program, .name = "k", .blocks = 1, .threads = 32});
+    const bool made = exec_native_stretches(program) > 0;
+    exec_program_destroy(program);
+    return made;
+}
+
+int device_native_main(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    int status = 77;
+    if (makes_machine_code()) {
+        srunner_run_all(runner, CK_ENV);
+        status = srunner_ntests_failed(runner) != 0;
+    } else {
+        puts("skipped: no machine code without LLVM");
+    }
+    srunner_free(runner);
+    return status;
+}

@@ -6,6 +6,8 @@
 
 #include "emulator/exec/exec.h"
 
+#include <check.h>
+
 /* A region of `size` bytes at a new device address, filled with 0xa5; forgotten by device_reset.
  * `bytes` receives where its contents are. */
 uint64_t device_buffer(size_t size, void **bytes);
@@ -55,5 +57,9 @@ const char *device_sentence(const struct device_run *run);
 
 /* Launches and fails the test unless the kernel is done. */
 void device_run(struct device_run *run);
+
+/* Runs tests of machine code; answers what main returns, 77 where none is made: LLVM was not there
+ * when this was built, or its library is not now. */
+int device_native_main(Suite *suite);
 
 #endif

@@ -709,15 +709,6 @@ END_TEST
 
 int main(void)
 {
-    static char ptx[ROOM];
-    write_kernel(ptx, 0, 0, 0, 0);
-    struct answer *first = run(ptx, EXEC_NATIVE_ALWAYS, 32, false);
-    const bool compiled = first->stretches > 0;
-    free(first);
-    if (!compiled) {
-        puts("skipped: no machine code without LLVM");
-        return 77;
-    }
     Suite *suite = suite_create("exec native access");
     TCase *tests = tcase_create("access");
     tcase_set_timeout(tests, 600);
@@ -735,9 +726,5 @@ int main(void)
     suite_add_tcase(suite, tests);
     suite_add_tcase(suite, judged);
     suite_add_tcase(suite, readers);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return device_native_main(suite);
 }

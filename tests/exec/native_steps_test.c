@@ -6,8 +6,6 @@
 #include "tests/exec/device.h"
 
 #include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = 1024, MOST = 16 /* races that are compared */ };
@@ -216,31 +214,11 @@ START_TEST(steps_change_nothing)
 }
 END_TEST
 
-/* LLVM was not there when this was built, or its library is not now. */
-static bool is_absent(void)
-{
-    static struct answer answer;
-    struct exec_program *program = program_of(0, EXEC_NATIVE_ALWAYS, false);
-    run(program, shapes[0], false, &answer);
-    const bool absent = exec_native_stretches(program) == 0;
-    exec_program_destroy(program);
-    return absent;
-}
-
 int main(void)
 {
     Suite *suite = suite_create("exec native steps");
     TCase *tests = tcase_create("steps");
     tcase_add_loop_test(tests, steps_change_nothing, 0, 2 * KERNELS);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    if (is_absent()) {
-        puts("skipped: no machine code without LLVM");
-        srunner_free(runner);
-        return 77;
-    }
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return device_native_main(suite);
 }

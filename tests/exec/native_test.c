@@ -5,8 +5,6 @@
 #include "tests/exec/device.h"
 
 #include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { THREADS = 96, WORDS = 4 * THREADS };
@@ -216,16 +214,5 @@ int main(void)
     tcase_add_loop_test(tests, compiled_is_what_the_rows_are, 0, KERNELS);
     tcase_add_test(tests, hot_is_compiled_while_it_runs);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    const struct answer try = run(kernels[0].ptx, EXEC_NATIVE_ALWAYS, 32);
-    if (try.stretches ==
-        0) { /* LLVM was not there when this was built, or its library is not now */
-        puts("skipped: no machine code without LLVM");
-        srunner_free(runner);
-        return 77;
-    }
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return device_native_main(suite);
 }
