@@ -129,6 +129,8 @@ static void lower_barrier(struct lower *lower, exec_handler *run, const char *re
     inst->b = b;
     inst->c = predicate;
     inst->imm = count > 1;
+    if (operands[0].kind == PTX_OPERAND_IMMEDIATE && !inst->imm)
+        inst->e = 1 + (uint32_t)operands[0].bits;
     if (result_key == NULL) return;
     const struct exec_row *row = exec_row_find(result_key);
     if (row == NULL) {

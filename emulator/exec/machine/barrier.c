@@ -114,14 +114,16 @@ static bool absent_lanes(const struct exec_block *block, const struct exec_barri
     return any != 0 && !barrier->expected;
 }
 
-/* Lets everybody go who waits at barrier `id`, once it is complete. */
-static void barrier_check(struct exec_block *block, uint32_t id)
+static inline bool is_complete(const struct exec_block *block, const struct exec_barrier *barrier)
+{
+    return barrier->expected ? arrivals(block, barrier) >= barrier->expected
+                             : all_arrived(block, barrier);
+}
+
+/* Lets everybody go who waits at barrier `id`, which is complete. */
+static __attribute__((noinline)) void barrier_release(struct exec_block *block, uint32_t id)
 {
     struct exec_barrier *barrier = &block->barriers[id];
-    if (!barrier->used) return;
-    if (barrier->expected ? arrivals(block, barrier) < barrier->expected
-                          : !all_arrived(block, barrier))
-        return;
     uint32_t absent[EXEC_MAX_WARPS];
     if (absent_lanes(block, barrier, absent))
         exec_shadow_order_without(block, absent);
@@ -154,14 +156,25 @@ static void barrier_check(struct exec_block *block, uint32_t id)
 
 void exec_threads_left(struct exec_block *block)
 {
-    for (uint32_t used = block->barriers_used; used; used &= used - 1)
-        barrier_check(block, (uint32_t)__builtin_ctz(used));
+    for (uint32_t used = block->barriers_used; used; used &= used - 1) {
+        const uint32_t id = (uint32_t)__builtin_ctz(used);
+        if (is_complete(block, &block->barriers[id])) barrier_release(block, id);
+    }
 }
 
 void exec_barriers_reset(struct exec_block *block)
 {
     for (uint32_t used = block->barriers_used; used; used &= used - 1)
         barrier_forget(block, (uint32_t)__builtin_ctz(used));
+}
+
+static __attribute__((noinline, cold)) int
+counts_differ(struct exec_warp *warp, const struct exec_inst *inst, uint32_t id, uint32_t expected)
+{
+    return exec_stop(
+        warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
+        &(struct exec_reason){.finding = FINDING_BARRIER_COUNTS_DIFFER,
+                              .numbers = {id, warp->block->barriers[id].expected, expected}});
 }
 
 int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint32_t id,
@@ -171,9 +184,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
     struct exec_barrier *barrier = &block->barriers[id];
     assert(id < EXEC_BARRIERS && warp->mask != 0 && (warp->mask & ~warp->live) == 0);
     if (barrier->used && barrier->expected != expected)
-        return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
-                         &(struct exec_reason){.finding = FINDING_BARRIER_COUNTS_DIFFER,
-                                               .numbers = {id, barrier->expected, expected}});
+        return counts_differ(warp, inst, id, expected);
     block->named_barriers |= id != 0 || expected || !wait;
     barrier->used = true;
     block->barriers_used |= 1u << id;
@@ -186,6 +197,6 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
     }
     if (wait) warp->barriers++;
     if (wait) exec_wait(warp, inst, EXEC_WAIT_BARRIER, id);
-    barrier_check(block, id);
+    if (is_complete(block, barrier)) barrier_release(block, id);
     return wait ? EXEC_RESCHEDULE : EXEC_GO;
 }

@@ -17,7 +17,8 @@ static bool uniform(const struct exec_warp *warp, uint32_t slot, uint32_t *value
     return true;
 }
 
-/* Slot a: the barrier; slot b: the count, if imm; slot c: a reduction's predicate. */
+/* Slot a: the barrier; slot b: the count, if imm; slot c: a reduction's predicate. e: that of a
+ * constant without a count, + 1; 0: one that must be looked up. */
 static int meet(struct exec_warp *warp, const struct exec_inst *inst, bool wait, bool reduce)
 {
     const unsigned first = (unsigned)__builtin_ctz(warp->mask);
@@ -40,6 +41,8 @@ static int meet(struct exec_warp *warp, const struct exec_inst *inst, bool wait,
 
 int exec_barrier_sync(struct exec_warp *warp, const struct exec_inst *inst)
 {
+    if (inst->e - 1 < EXEC_BARRIERS)
+        return exec_barrier_meet(warp, inst, inst->e - 1, 0, NULL, true);
     return meet(warp, inst, true, false);
 }
 
