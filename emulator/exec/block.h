@@ -174,9 +174,11 @@ struct exec_worker {
     struct exec_grid *grid;
     const struct exec_launch *launch;
     const struct exec_function *function;
-    bool alone;                       /* no other worker runs blocks of this launch */
-    uint64_t news;                    /* reads of exec_polled that gave something new */
-    uint64_t commuted;                /* atomics, by lanes, that others may do at the same time */
+    bool alone;         /* no other worker runs blocks of this launch */
+    uint32_t row_lanes; /* lanes side by side that are threads of one row of the block, in all
+                           warps: EXEC_LANES, half of that, or 1: neither */
+    uint64_t news;      /* reads of exec_polled that gave something new */
+    uint64_t commuted;  /* atomics, by lanes, that others may do at the same time */
     struct exec_region_cache *caches; /* exec_cache_of; the last is for the rest */
     size_t first_cache, cache_count;  /* of the function, without the last */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */

@@ -116,6 +116,29 @@ static const struct {
     {"what is not put in line, of lanes the first of which have exited",
      HEAD "setp.lt.u32 %p, %x, 3; @%p exit; cvt.u64.u32 %b, %w; rem.u64 %b, %b, 7;\n"
           "mad.lo.u64 %a, %b, 4, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"an address that is stored",
+     HEAD "mad.wide.u32 %a, %x, 8, %d; st.global.u64 [%a], %a; ld.global.u64 %b, [%a];\n"
+          "sub.u64 %b, %b, %d; cvt.u32.u64 %v, %b; st.global.u64 [%a], %b;\n" TAKE
+          "mad.wide.u32 %b, %x, 16, %d; st.global.v2.u64 [%b+1024], {%d, %b};\n"
+          "ld.global.u64 %a, [%b+1032]; sub.u64 %a, %a, %d; cvt.u32.u64 %v, %a;\n"
+          "st.global.v2.u64 [%b+1024], {%a, %a};\n" TAKE TAIL},
+    {"a row whose upper half is past the end at last",
+     HEAD "mad.wide.u32 %a, %x, 4, %d;\nmore: ld.global.u32 %v, [%a];\n" TAKE
+          "add.u64 %a, %a, 2016;\n" ROUND TAIL},
+    {"a row that is stored past the end at last",
+     HEAD "mad.wide.u32 %a, %x, 4, %d;\nmore: st.global.u32 [%a], %x; add.u64 %a, %a, 2016;\n" ROUND
+         TAIL},
+    {"a sum that wraps in the upper half, not reached by those who would fault",
+     HEAD "add.u32 %i, %t, 0x7fffffe8; setp.lt.u32 %p, %t, 24; mul.wide.s32 %a, %i, 4;\n"
+          "mov.u64 %b, 0x1ffffffa0; sub.u64 %a, %a, %b; add.u64 %a, %a, %d;\n"
+          "@%p ld.global.u32 %v, [%a]; @!%p mov.u32 %v, 9;\n" TAKE
+          "ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"a predicate that is one half's, to which both have come by ways of their own",
+     HEAD "and.b32 %i, %t, 16; setp.eq.u32 %q, %i, 0; @%q bra other; setp.eq.u32 %p, %t, 99;\n"
+          "@%p bra in; in: setp.ne.u32 %p, %w, 0; mov.u32 %j, 4; bra.uni both;\n"
+          "other: setp.eq.u32 %p, %w, 0; mov.u32 %j, 4;\n"
+          "both: selp.u32 %i, 4, 40, %p; add.u32 %i, %i, %j; mad.wide.u32 %a, %i, 4, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE "ld.global.u32 %v, [%a+4];\n" TAKE TAIL},
     {"atomics of rows",
      HEAD "mad.wide.u32 %a, %x, 4, %d; atom.global.add.u32 %v, [%a], 1;\n"
           "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i], %t; bar.sync 0;\n"
@@ -125,9 +148,10 @@ static const struct {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
+/* By the first of them it is decided whether steps are a warp's or a half's. */
 static const uint32_t shapes[][3] = {{96, 1, 1}, {32, 3, 1}, {16, 6, 1}, {8, 12, 1}, {24, 4, 1},
                                      {20, 3, 1}, {1, 40, 1}, {4, 4, 6},  {19, 1, 1}, {64, 2, 1}};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { SHAPES = sizeof shapes / sizeof *shapes, A_WARP = 0, A_HALF = 2 };
 
 struct answer {
     uint32_t words[WORDS], data[WORDS];
@@ -197,15 +221,16 @@ static void compare(const struct answer *rows, const struct answer *code, const 
  */
 START_TEST(steps_change_nothing)
 {
-    const size_t kernel = (size_t)_i / 2;
+    const size_t kernel = (size_t)_i / 4, first = _i % 4 < 2 ? A_WARP : A_HALF;
     const bool watched = _i % 2 != 0;
     struct exec_program *rows = program_of(kernel, EXEC_NATIVE_OFF, watched);
     struct exec_program *code = program_of(kernel, EXEC_NATIVE_ALWAYS, watched);
     for (size_t k = 0; k < 2 * SHAPES; k++) {
         static struct answer expected, found;
-        run(rows, shapes[k % SHAPES], watched, &expected);
-        run(code, shapes[k % SHAPES], watched, &found);
-        compare(&expected, &found, kernels[kernel].what, shapes[k % SHAPES]);
+        const uint32_t *shape = shapes[(first + k) % SHAPES];
+        run(rows, shape, watched, &expected);
+        run(code, shape, watched, &found);
+        compare(&expected, &found, kernels[kernel].what, shape);
     }
     ck_assert_msg(exec_native_stretches(code) > 0, "%s: nothing was compiled",
                   kernels[kernel].what);
@@ -218,7 +243,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec native steps");
     TCase *tests = tcase_create("steps");
-    tcase_add_loop_test(tests, steps_change_nothing, 0, 2 * KERNELS);
+    tcase_add_loop_test(tests, steps_change_nothing, 0, 4 * KERNELS);
     suite_add_tcase(suite, tests);
     return device_native_main(suite);
 }

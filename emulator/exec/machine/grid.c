@@ -430,6 +430,12 @@ static void add_counts(struct exec_counts *sum, const struct exec_counts *part)
     if (part->barriers > sum->barriers) sum->barriers = part->barriers;
 }
 
+static uint32_t row_lanes_of(const uint32_t block[3])
+{
+    if (block[1] * block[2] == 1 || block[0] % EXEC_LANES == 0) return EXEC_LANES;
+    return block[0] % (EXEC_LANES / 2) == 0 ? EXEC_LANES / 2 : 1;
+}
+
 static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
 {
     const struct exec_function *function = grid->launch->function;
@@ -439,6 +445,7 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
     worker->function = function;
     worker->grid_workspace = grid->workspace;
     worker->alone = grid->worker_count == 1;
+    worker->row_lanes = row_lanes_of(grid->launch->block);
     worker->dynamic_offset = (function->info.static_shared + 15) / 16 * 16;
     worker->user_shared = grid->launch->dynamic_shared
                               ? worker->dynamic_offset + grid->launch->dynamic_shared

@@ -184,13 +184,15 @@ static inline bool is_cold(const struct exec_function *function)
     return heat != NULL && __atomic_load_n(&heat->enough, __ATOMIC_RELAXED) != UINT64_MAX;
 }
 
-static inline void warm(const struct exec_function *function, uint64_t executed)
+static inline void warm(const struct exec_warp *warp, uint64_t executed)
 {
+    const struct exec_function *function = warp->frame->function;
     struct exec_heat *heat = function->heat;
     if (!is_cold(function)) return;
     const uint64_t sum = __atomic_load_n(&heat->executed, __ATOMIC_RELAXED) + executed;
     __atomic_store_n(&heat->executed, sum, __ATOMIC_RELAXED);
-    if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED)) heat->hot(function);
+    if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED))
+        heat->hot(function, warp->worker->row_lanes);
 }
 
 /* The running fragment until it answers something, or reaches `limit`, if that is not NULL: to be
@@ -210,9 +212,9 @@ static inline int run_until(struct exec_warp *warp, const struct exec_inst *limi
 static __attribute__((noinline)) int run_cold(struct exec_warp *warp)
 {
     const uint64_t before = warp->instructions;
-    warm(warp->frame->function, 0);
+    warm(warp, 0);
     const int step = run_until(warp, NULL);
-    warm(warp->frame->function, warp->instructions - before);
+    warm(warp, warp->instructions - before);
     return step;
 }
 
@@ -245,7 +247,7 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
         const bool probed = probe != NULL && warp->instructions < EXEC_PROBED;
         const bool watched = probed || warp->poison != NULL;
         warp->limit = watched ? NULL : limit != NULL ? limit : EXEC_NO_LIMIT;
-        warm(warp->frame->function, 0);
+        warm(warp, 0);
         const uint32_t lanes = exec_lane_count(warp->mask);
         const uint64_t before = warp->instructions;
         int step;
@@ -255,7 +257,7 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
             step = limit == NULL ? run_until(warp, NULL) : run_until(warp, limit);
         }
         warp->lane_instructions += (warp->instructions - before) * lanes;
-        warm(warp->frame->function, warp->instructions - before);
+        warm(warp, warp->instructions - before);
         /* A fragment that used up its backward branches while others could run: it may be waiting
          * for one of them. */
         warp->rotate = !warp->rotate && others && warp->backward == 0;

@@ -135,7 +135,7 @@ static LLVMValueRef call_row(const struct native_translation *t, LLVMValueRef ro
 static void inline_row(struct native_translation *t, const struct exec_inst *inst, LLVMValueRef row)
 {
     const bool guarded = inst->guard != EXEC_NO_GUARD;
-    native_settle_uses(t, inst);
+    native_settle_uses(t, inst, false);
     const size_t mask = offsetof(struct exec_warp, mask);
     if (guarded)
         native_store(t, t->copy, mask,
@@ -150,11 +150,11 @@ static void inline_row(struct native_translation *t, const struct exec_inst *ins
 /* Whether the instruction's result is kept so. */
 static bool is_stepped(const struct native_translation *t, const struct exec_inst *inst)
 {
-    return native_first_of(t, inst->d, 0) != NULL &&
+    return native_keeps_firsts(t, inst->d) &&
            native_step_made(&t->unit->steps, native_index_of(t, inst)) != NATIVE_ANY;
 }
 
-/* What lanes' arithmetic makes of the first lane of a half. */
+/* What lanes' arithmetic makes of the first lane of a part. */
 struct stepping {
     const struct exec_inst *inst;
     const struct native_rule *rule;
@@ -163,16 +163,15 @@ struct stepping {
 
 /* A source, as wide as it is used. */
 static LLVMValueRef source(const struct native_translation *t, struct stepping *stepping,
-                           uint32_t offset, unsigned half, bool widened)
+                           uint32_t offset, unsigned part, bool widened)
 {
     const enum native_widens widens = widened ? stepping->rule->widens : NATIVE_AS_IT_IS;
     const int32_t step =
         native_step_before(&t->unit->steps, native_index_of(t, stepping->inst), offset);
-    LLVMValueRef value = t->llvm->BuildLoad2(t->builder, native_lane_type(t, offset),
-                                             native_first_of(t, offset, half), "");
+    LLVMValueRef value = native_first_of(t, offset, part);
     if (widens == NATIVE_AS_IT_IS) return value;
     if (widens == NATIVE_CUT) return t->llvm->BuildTrunc(t->builder, value, t->word, "");
-    const int64_t away = (int64_t)step * (NATIVE_HALF - 1);
+    const int64_t away = (int64_t)step * (EXEC_LANES / t->unit->parts - 1);
     LLVMValueRef wide[2],
         last = t->llvm->BuildAdd(t->builder, value, native_number(t, (uint32_t)away), "");
     LLVMValueRef ends[2] = {value, last};
@@ -196,15 +195,15 @@ static LLVMValueRef shifted(const struct native_translation *t, LLVMValueRef val
     return t->llvm->BuildShl(t->builder, value, by, "");
 }
 
-static LLVMValueRef step_half(const struct native_translation *t, struct stepping *stepping,
-                              unsigned half)
+static LLVMValueRef step_part(const struct native_translation *t, struct stepping *stepping,
+                              unsigned part)
 {
     const struct exec_inst *inst = stepping->inst;
     const enum native_does does = stepping->rule->does;
-    LLVMValueRef a = source(t, stepping, inst->a, half, true), b, sum;
+    LLVMValueRef a = source(t, stepping, inst->a, part, true), b, sum;
     if (does == NATIVE_MOVES) return a;
     const bool multiplies = does == NATIVE_MULTIPLIES || does == NATIVE_MULTIPLIES_ADDS;
-    b = source(t, stepping, inst->b, half, multiplies);
+    b = source(t, stepping, inst->b, part, multiplies);
     switch (does) {
     case NATIVE_ADDS:
         return t->llvm->BuildAdd(t->builder, a, b, "");
@@ -216,7 +215,7 @@ static LLVMValueRef step_half(const struct native_translation *t, struct steppin
         sum = t->llvm->BuildMul(t->builder, a, b, "");
         return does == NATIVE_MULTIPLIES
                    ? sum
-                   : t->llvm->BuildAdd(t->builder, sum, source(t, stepping, inst->c, half, false),
+                   : t->llvm->BuildAdd(t->builder, sum, source(t, stepping, inst->c, part, false),
                                        "");
     }
 }
@@ -235,7 +234,7 @@ static void inline_stepped(struct native_translation *t, const struct exec_inst 
         native_keep_firsts(t, inst->d, firsts);
         return;
     }
-    for (unsigned h = 0; h < NATIVE_HALVES; h++) firsts[h] = step_half(t, &stepping, h);
+    for (unsigned p = 0; p < t->unit->parts; p++) firsts[p] = step_part(t, &stepping, p);
     if (stepping.sure != NULL) {
         const uint32_t pending = t->pending;
         LLVMBasicBlockRef rest = native_new_block(t), next = native_new_block(t);
@@ -249,22 +248,36 @@ static void inline_stepped(struct native_translation *t, const struct exec_inst 
     t->pending++;
 }
 
+/* Whether what is put in line looks at the lanes' addresses, of which the step is known, all the
+ * same: not of a load or store of one place or, by a wide address, in global memory. */
+static bool looks_at_lanes(const struct native_translation *t, const struct exec_inst *inst,
+                           int32_t step)
+{
+    const bool moves = native_kind(inst) == NATIVE_CALL && native_is_counted(inst);
+    const bool stores_it =
+        inst->d == inst->a || inst->b == inst->a || inst->c == inst->a || inst->e == inst->a;
+    return !moves || native_is_atomic(inst) || stores_it ||
+           (native_lane_type(t, inst->a) != t->wide && step != 0);
+}
+
 /* Tells what is put in line for an access what is known of its address. */
 static void tell_step(const struct native_translation *t, const struct exec_inst *inst)
 {
     static const size_t fields[NATIVE_HALVES] = {offsetof(struct exec_quick, low),
                                                  offsetof(struct exec_quick, high)};
     const int32_t step = native_step_before(&t->unit->steps, native_index_of(t, inst), inst->a);
-    const bool known = native_first_of(t, inst->a, 0) != NULL && step != NATIVE_ANY;
+    const bool known = native_keeps_firsts(t, inst->a) && step != NATIVE_ANY;
     native_store(t, t->quick, offsetof(struct exec_quick, stepped),
                  t->llvm->ConstInt(t->byte, known, false));
+    native_store(t, t->quick, offsetof(struct exec_quick, whole),
+                 t->llvm->ConstInt(t->byte, known && t->unit->parts == 1, false));
+    if (!known || looks_at_lanes(t, inst, step)) native_settle(t, inst->a);
     if (!known) return;
     LLVMTypeRef type = native_lane_type(t, inst->a);
     native_store(t, t->quick, offsetof(struct exec_quick, step),
                  t->llvm->ConstInt(t->wide, (uint64_t)(int64_t)step, true));
     for (unsigned h = 0; h < NATIVE_HALVES; h++) {
-        LLVMValueRef first =
-            t->llvm->BuildLoad2(t->builder, type, native_first_of(t, inst->a, h), "");
+        LLVMValueRef first = native_first_of_half(t, inst->a, h, step);
         native_store(t, t->quick, fields[h],
                      type == t->wide ? first : t->llvm->BuildZExt(t->builder, first, t->wide, ""));
     }
@@ -338,7 +351,7 @@ static void inline_quick(struct native_translation *t, const struct exec_inst *i
                              ? t->mask
                              : t->llvm->BuildAnd(t->builder, t->mask, native_guard_of(t, inst), "");
     native_store(t, t->quick, offsetof(struct exec_quick, mask), lanes);
-    native_settle_uses(t, inst);
+    native_settle_uses(t, inst, true);
     tell_step(t, inst);
     struct exec_inst quick = *inst;
     const size_t behind = native_index_of(t, inst + 1);

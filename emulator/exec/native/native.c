@@ -43,6 +43,7 @@ struct exec_native {
     size_t count;
     bool *leads;
     struct code *made;
+    unsigned parts;          /* of a warp: lanes that are steps apart are those of a part */
     uint64_t others, enough; /* how often others entered a region since they were made code */
 };
 
@@ -191,8 +192,11 @@ static void forget_code(struct code *code)
 static bool make_more(struct exec_native *made, const struct llvm *llvm, bool stepped)
 {
     struct code *code = calloc(1, sizeof *code);
-    struct native_unit unit = {
-        .llvm = llvm, .function = &made->plain, .code = made->function->code, .leads = made->leads};
+    struct native_unit unit = {.llvm = llvm,
+                               .function = &made->plain,
+                               .code = made->function->code,
+                               .leads = made->leads,
+                               .parts = made->parts};
     if (code == NULL) return false;
     unit.context = code->context = llvm->ContextCreate();
     code->engine = engine_of(&unit, made->regions, made->count, stepped);
@@ -302,7 +306,8 @@ static struct exec_native *copy(const struct exec_function *function)
     return made;
 }
 
-static void compile(const struct exec_function *function, const struct llvm *llvm)
+static void compile(const struct exec_function *function, const struct llvm *llvm,
+                    uint32_t row_lanes)
 {
     struct exec_heat *heat = function->heat;
     struct exec_native *made = copy(function);
@@ -314,6 +319,7 @@ static void compile(const struct exec_function *function, const struct llvm *llv
         return;
     }
     made->enough = heat->enough / OTHERS_EACH;
+    made->parts = row_lanes == EXEC_LANES ? 1 : NATIVE_HALVES;
     for (size_t k = 0; k < made->count; k++) made->regions[k].others = run_others;
     if (!make_more(made, llvm, true)) {
         forget(made);
@@ -325,13 +331,13 @@ static void compile(const struct exec_function *function, const struct llvm *llv
     install(made);
 }
 
-static void hot(const struct exec_function *function)
+static void hot(const struct exec_function *function, uint32_t row_lanes)
 {
     struct exec_heat *heat = function->heat;
     if (pthread_mutex_trylock(&native.lock)) return; /* another is being made: later */
     if (__atomic_load_n(&heat->enough, __ATOMIC_RELAXED) != UINT64_MAX) {
         const struct llvm *llvm = exec_llvm();
-        if (llvm != NULL) compile(function, llvm);
+        if (llvm != NULL) compile(function, llvm, row_lanes);
         __atomic_store_n(&heat->enough, UINT64_MAX, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&native.lock);

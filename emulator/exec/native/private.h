@@ -123,7 +123,11 @@ uint32_t native_live_width(const struct native_live *live, uint32_t offset);
 void native_live_end(struct native_live *live);
 
 /* ---- native/steps.c: whose lanes' values are a step apart -------------------------------------
- */
+ *
+ * In the whole warp, one part, or in each half of it, where rows of a block are half as long: that
+ * is decided once for a function, when it is hot, and what is known of steps is the same. */
+
+enum { NATIVE_HALVES = 2, NATIVE_HALF = EXEC_LANES / NATIVE_HALVES };
 
 #define NATIVE_ANY INT32_MIN /* no step is known */
 
@@ -162,7 +166,7 @@ bool native_is_uniform(const struct exec_constant *constant);
 bool native_steps_find(const struct exec_function *function, const struct native_live *live,
                        const bool *in_line, struct native_steps *steps);
 void native_steps_end(struct native_steps *steps);
-/* By how much a lane's value in the slot is more than that of the lane before, in each half of the
+/* By how much a lane's value in the slot is more than that of the lane before, in each part of the
  * warp, before instruction `index`; or NATIVE_ANY. */
 int32_t native_step_before(const struct native_steps *steps, size_t index, uint32_t offset);
 /* The same behind it, and of what lanes' arithmetic leaves in its slot d. */
@@ -193,6 +197,7 @@ struct native_unit {
     const struct exec_function *function; /* a copy, with its rows' handlers, ... */
     const struct exec_inst *code;         /* ... of what is executed */
     const bool *leads;
+    unsigned parts; /* of a warp: 1 or NATIVE_HALVES */
     struct native_live live;
     struct native_steps steps;
 };

@@ -1,5 +1,5 @@
-/* Whose lanes' values are a constant step apart, in each half of the warp. Of predicates: whether
- * they are the same, step 0.
+/* Whose lanes' values are a constant step apart, in each part of the warp: private.h. Of
+ * predicates: whether they are the same, step 0.
  *
  * Of addresses this is mostly known from the instructions: a thread's number, times a constant, and
  * what all threads have. It is true where all lanes have come the same way from where it was true.

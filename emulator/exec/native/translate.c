@@ -188,30 +188,45 @@ static LLVMValueRef differing(const struct native_translation *t, LLVMValueRef l
                                  t->llvm->IntTypeInContext(t->unit->context, EXEC_LANES), "");
 }
 
-/* The lanes of a predicate that is not the next one's of their half. */
+/* The lanes of a predicate that is not the next one's of their part. */
 static LLVMValueRef differing_bits(const struct native_translation *t, LLVMValueRef mask)
 {
-    enum { PAIRS = 0x7fff7fff };
+    const uint32_t pairs = t->unit->parts == 1 ? UINT32_MAX >> 1 : 0x7fff7fff;
     LLVMValueRef next = t->llvm->BuildLShr(t->builder, mask, native_number(t, 1), "");
     return t->llvm->BuildAnd(t->builder, t->llvm->BuildXor(t->builder, mask, next, ""),
-                             native_number(t, PAIRS), "");
+                             native_number(t, pairs), "");
 }
 
-/* Whether all guesses are right, as a condition; NULL: there are none. */
+/* Whether the parts of all warps are rows of the block, as 0; else something else. */
+static LLVMValueRef not_in_rows(const struct native_translation *t)
+{
+    LLVMValueRef worker = native_load(t, t->warp, offsetof(struct exec_warp, worker), t->bytes);
+    LLVMValueRef lanes = native_load(t, worker, offsetof(struct exec_worker, row_lanes), t->word);
+    LLVMValueRef less = t->llvm->BuildICmp(t->builder, LLVMIntULT, lanes,
+                                           native_number(t, EXEC_LANES / t->unit->parts), "");
+    return t->llvm->BuildZExt(t->builder, less, t->word, "");
+}
+
+/* Whether all guesses are right, as a condition; NULL: there are none. What special registers hold
+ * is known from the block's shape. */
 static LLVMValueRef build_guesses(const struct native_translation *t)
 {
     const struct native_live *live = &t->unit->live;
     LLVMValueRef frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes),
                  all = NULL;
+    bool in_rows = false;
     for (size_t k = 0; k < live->slot_count; k++) {
         const uint32_t offset = live->slots[k].offset;
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
         const int32_t step = native_step_before(&t->unit->steps, t->region->first, offset);
         if (!is_guessed(t, k) || (constant != NULL && native_is_uniform(constant))) continue;
+        if (constant != NULL && in_rows) continue;
+        in_rows |= constant != NULL;
         LLVMValueRef here =
             native_load(t, frame, offset, native_slot_type(t, live->slots[k].width));
-        LLVMValueRef word = live->slots[k].width == NATIVE_MASK ? differing_bits(t, here)
-                                                                : differing(t, here, step);
+        LLVMValueRef word = constant != NULL                      ? not_in_rows(t)
+                            : live->slots[k].width == NATIVE_MASK ? differing_bits(t, here)
+                                                                  : differing(t, here, step);
         all = all == NULL ? word : t->llvm->BuildOr(t->builder, all, word, "");
     }
     return all == NULL ? NULL
@@ -228,10 +243,10 @@ static void take_guesses(const struct native_translation *t)
         LLVMTypeRef type = native_lane_type(t, offset);
         LLVMValueRef firsts[NATIVE_HALVES];
         if (!is_guessed(t, k) || width == NATIVE_MASK) continue;
-        for (unsigned h = 0; h < NATIVE_HALVES; h++)
-            firsts[h] = constant != NULL && constant->kind == EXEC_CONSTANT_VALUE
+        for (unsigned p = 0; p < t->unit->parts; p++)
+            firsts[p] = constant != NULL && constant->kind == EXEC_CONSTANT_VALUE
                             ? t->llvm->ConstInt(type, constant->value, false)
-                            : native_load(t, t->frame, offset + h * (width / NATIVE_HALVES), type);
+                            : native_load(t, t->frame, offset + p * (width / NATIVE_HALVES), type);
         native_keep_firsts(t, offset, firsts);
     }
 }
@@ -269,9 +284,10 @@ static LLVMValueRef room_for(const struct native_translation *t, uint64_t bytes)
 static void room_for_firsts(const struct native_translation *t)
 {
     const struct native_live *live = &t->unit->live;
-    for (size_t k = 0; k < NATIVE_HALVES * live->slot_count; k++) {
-        const struct native_use *slot = &live->slots[k / NATIVE_HALVES];
-        const bool kept = t->stepped && t->wanted[k / NATIVE_HALVES] && slot->width != NATIVE_MASK;
+    const unsigned parts = t->unit->parts;
+    for (size_t k = 0; k < parts * live->slot_count; k++) {
+        const struct native_use *slot = &live->slots[k / parts];
+        const bool kept = t->stepped && t->wanted[k / parts] && slot->width != NATIVE_MASK;
         t->firsts[k] =
             kept ? t->llvm->BuildAlloca(t->builder, native_lane_type(t, slot->offset), "") : NULL;
     }
@@ -496,7 +512,7 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
         llvm->CreateEnumAttribute(unit->context, llvm->GetEnumAttributeKindForName("cold", 4), 0);
     t.slots = calloc((size_t)length * NATIVE_USES, sizeof *t.slots);
     t.blocks = calloc(length, sizeof(LLVMBasicBlockRef));
-    t.firsts = calloc(NATIVE_HALVES * unit->live.slot_count + 1, sizeof(LLVMValueRef));
+    t.firsts = calloc(unit->parts * unit->live.slot_count + 1, sizeof(LLVMValueRef));
     t.wanted = native_steps_wanted(&unit->steps, region);
     const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.wanted != NULL;
     if (fine) {

@@ -7,8 +7,6 @@
 
 #include "emulator/exec/native/private.h"
 
-enum { NATIVE_HALVES = 2, NATIVE_HALF = EXEC_LANES / NATIVE_HALVES };
-
 struct native_translation {
     const struct native_unit *unit;
     const struct llvm *llvm;
@@ -38,7 +36,7 @@ struct native_translation {
     bool full;                    /* every lane that does not run is dead */
     bool stepped;                 /* ... and lanes are as native_steps has it */
     bool *wanted;                 /* of which slots that matters, by native_live's index ... */
-    LLVMValueRef *firsts;         /* ... and where their first lanes' values are: of both halves */
+    LLVMValueRef *firsts;         /* ... and where their first lanes' values are: of each part */
     size_t at;                    /* the instruction that is being made, ... */
     enum {
         NATIVE_NOWHERE,
@@ -73,23 +71,29 @@ LLVMTypeRef native_lane_type(const struct native_translation *t, uint32_t offset
 /* Between the frame's slot and the copy. */
 void native_copy_slot(const struct native_translation *t, const struct native_use *slot, bool out);
 
-/* Where the first lane's value of a half is kept; NULL: it is not. */
-LLVMValueRef native_first_of(const struct native_translation *t, uint32_t offset, unsigned half);
+/* Whether the first lanes' values of the slot are kept where its steps are known. */
+bool native_keeps_firsts(const struct native_translation *t, uint32_t offset);
+/* That of a part of the warp; and that of a half, whose lanes are `step` apart. */
+LLVMValueRef native_first_of(const struct native_translation *t, uint32_t offset, unsigned part);
+LLVMValueRef native_first_of_half(const struct native_translation *t, uint32_t offset,
+                                  unsigned half, int32_t step);
 void native_keep_firsts(const struct native_translation *t, uint32_t offset,
                         LLVMValueRef firsts[NATIVE_HALVES]);
 /* Of a vector. */
 void native_take_firsts(const struct native_translation *t, LLVMValueRef vector,
                         LLVMValueRef firsts[NATIVE_HALVES]);
-/* For 32 lanes, in a vector of its type: the halves' first lanes, and `step` times the others'
+/* For 32 lanes, in a vector of its type: the parts' first lanes, and `step` times the others'
  * numbers added. */
 LLVMValueRef native_spread(const struct native_translation *t, LLVMValueRef firsts[NATIVE_HALVES],
                            int32_t step);
 /* What is in the copy of a slot is not stale any more, or in that of all; of those that instruction
- * `index`, which does not know their steps, may look at; of those that `inst` looks at. */
+ * `index`, which does not know their steps, may look at; of those that `inst` looks at, but for its
+ * address if it is an access. */
 void native_settle(const struct native_translation *t, uint32_t offset);
 void native_settle_all(const struct native_translation *t);
 void native_settle_for(const struct native_translation *t, size_t index);
-void native_settle_uses(const struct native_translation *t, const struct exec_inst *inst);
+void native_settle_uses(const struct native_translation *t, const struct exec_inst *inst,
+                        bool accesses);
 
 /* Warp field += by, answers the sum. */
 LLVMValueRef native_count(const struct native_translation *t, size_t field, LLVMTypeRef type,

@@ -55,7 +55,7 @@ LLVMTypeRef native_slot_type(const struct native_translation *t, uint32_t width)
 
 /* ---- lanes a step apart -----------------------------------------------------------------------
  *
- * Where steps.c knows the step of a slot that is wanted, the halves' first lanes are kept, and what
+ * Where steps.c knows the step of a slot that is wanted, the parts' first lanes are kept, and what
  * is in the copy of the slots is stale: it is made of them where somebody asks. Mostly that is only
  * where a region is left. */
 
@@ -69,10 +69,32 @@ size_t native_index_of(const struct native_translation *t, const struct exec_ins
     return (size_t)(inst - t->unit->function->code);
 }
 
-LLVMValueRef native_first_of(const struct native_translation *t, uint32_t offset, unsigned half)
+/* Where a part's first lane is kept. */
+static LLVMValueRef place_of(const struct native_translation *t, uint32_t offset, unsigned part)
 {
     const int32_t slot = native_live_slot(&t->unit->live, offset);
-    return slot < 0 || !t->stepped || !t->full ? NULL : t->firsts[NATIVE_HALVES * slot + half];
+    return slot < 0 || !t->stepped || !t->full ? NULL : t->firsts[t->unit->parts * slot + part];
+}
+
+bool native_keeps_firsts(const struct native_translation *t, uint32_t offset)
+{
+    return place_of(t, offset, 0) != NULL;
+}
+
+LLVMValueRef native_first_of(const struct native_translation *t, uint32_t offset, unsigned part)
+{
+    return t->llvm->BuildLoad2(t->builder, native_lane_type(t, offset), place_of(t, offset, part),
+                               "");
+}
+
+LLVMValueRef native_first_of_half(const struct native_translation *t, uint32_t offset,
+                                  unsigned half, int32_t step)
+{
+    if (half < t->unit->parts) return native_first_of(t, offset, half);
+    const int64_t away = (int64_t)NATIVE_HALF * step;
+    return t->llvm->BuildAdd(t->builder, native_first_of(t, offset, 0),
+                             t->llvm->ConstInt(native_lane_type(t, offset), (uint64_t)away, true),
+                             "");
 }
 
 LLVMValueRef native_spread(const struct native_translation *t, LLVMValueRef firsts[NATIVE_HALVES],
@@ -80,16 +102,17 @@ LLVMValueRef native_spread(const struct native_translation *t, LLVMValueRef firs
 {
     LLVMTypeRef type = t->llvm->TypeOf(firsts[0]);
     LLVMValueRef none = t->llvm->GetUndef(t->llvm->VectorType(type, EXEC_LANES));
-    LLVMValueRef lanes[EXEC_LANES], from[EXEC_LANES], both[NATIVE_HALVES];
-    for (unsigned h = 0; h < NATIVE_HALVES; h++)
-        both[h] = t->llvm->BuildInsertElement(t->builder, none, firsts[h], native_number(t, 0), "");
+    LLVMValueRef lanes[EXEC_LANES], from[EXEC_LANES], each[NATIVE_HALVES] = {none, none};
+    const unsigned parts = t->unit->parts, length = EXEC_LANES / parts;
+    for (unsigned p = 0; p < parts; p++)
+        each[p] = t->llvm->BuildInsertElement(t->builder, none, firsts[p], native_number(t, 0), "");
     for (unsigned l = 0; l < EXEC_LANES; l++) {
-        const int64_t away = (int64_t)(l % NATIVE_HALF) * step;
-        from[l] = native_number(t, l < NATIVE_HALF ? 0 : EXEC_LANES);
+        const int64_t away = (int64_t)(l % length) * step;
+        from[l] = native_number(t, l < length ? 0 : EXEC_LANES);
         lanes[l] = t->llvm->ConstInt(type, (uint64_t)away, true);
     }
     LLVMValueRef where = t->llvm->ConstVector(from, EXEC_LANES);
-    LLVMValueRef all = t->llvm->BuildShuffleVector(t->builder, both[0], both[1], where, "");
+    LLVMValueRef all = t->llvm->BuildShuffleVector(t->builder, each[0], each[1], where, "");
     return step == 0
                ? all
                : t->llvm->BuildAdd(t->builder, all, t->llvm->ConstVector(lanes, EXEC_LANES), "");
@@ -98,16 +121,16 @@ LLVMValueRef native_spread(const struct native_translation *t, LLVMValueRef firs
 void native_keep_firsts(const struct native_translation *t, uint32_t offset,
                         LLVMValueRef firsts[NATIVE_HALVES])
 {
-    for (unsigned h = 0; h < NATIVE_HALVES; h++)
-        t->llvm->BuildStore(t->builder, firsts[h], native_first_of(t, offset, h));
+    for (unsigned p = 0; p < t->unit->parts; p++)
+        t->llvm->BuildStore(t->builder, firsts[p], place_of(t, offset, p));
 }
 
 void native_take_firsts(const struct native_translation *t, LLVMValueRef vector,
                         LLVMValueRef firsts[NATIVE_HALVES])
 {
-    for (unsigned h = 0; h < NATIVE_HALVES; h++)
-        firsts[h] =
-            t->llvm->BuildExtractElement(t->builder, vector, native_number(t, h * NATIVE_HALF), "");
+    for (unsigned p = 0; p < t->unit->parts; p++)
+        firsts[p] =
+            t->llvm->BuildExtractElement(t->builder, vector, native_number(t, p * NATIVE_HALF), "");
 }
 
 /* The step of a slot where code is being made. */
@@ -120,7 +143,7 @@ static int32_t step_here(const struct native_translation *t, uint32_t offset)
 
 static bool is_stale(const struct native_translation *t, uint32_t offset)
 {
-    return native_first_of(t, offset, 0) != NULL &&
+    return native_keeps_firsts(t, offset) &&
            native_constant_at(t->unit->function, offset) == NULL &&
            step_here(t, offset) != NATIVE_ANY;
 }
@@ -129,9 +152,7 @@ static bool is_stale(const struct native_translation *t, uint32_t offset)
 static LLVMValueRef whole(const struct native_translation *t, uint32_t offset)
 {
     LLVMValueRef firsts[NATIVE_HALVES];
-    for (unsigned h = 0; h < NATIVE_HALVES; h++)
-        firsts[h] = t->llvm->BuildLoad2(t->builder, native_lane_type(t, offset),
-                                        native_first_of(t, offset, h), "");
+    for (unsigned p = 0; p < t->unit->parts; p++) firsts[p] = native_first_of(t, offset, p);
     return native_spread(t, firsts, step_here(t, offset));
 }
 
@@ -155,12 +176,15 @@ void native_settle_for(const struct native_translation *t, size_t index)
     }
 }
 
-void native_settle_uses(const struct native_translation *t, const struct exec_inst *inst)
+void native_settle_uses(const struct native_translation *t, const struct exec_inst *inst,
+                        bool accesses)
 {
     struct native_use uses[NATIVE_USES];
     const unsigned count = native_uses(inst, uses);
     for (unsigned k = 0; k < count; k++)
-        if (!uses[k].writes || inst->guard != EXEC_NO_GUARD) native_settle(t, uses[k].offset);
+        if ((!uses[k].writes || inst->guard != EXEC_NO_GUARD) &&
+            !(accesses && uses[k].offset == inst->a))
+            native_settle(t, uses[k].offset);
 }
 
 /* ---- slots and counts ------------------------------------------------------------------------ */

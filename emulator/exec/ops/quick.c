@@ -153,10 +153,11 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     const struct rows at = rows_u64(quick, inst, bytes, store);
     const u64 low = at.low, high = at.high;
     const bool same = at.same, row = at.row;
-    const u64 span = same ? bytes : EXEC_HALF * bytes, last = cache->size - span;
+    const u64 span = same ? bytes : EXEC_HALF * bytes;
+    const u64 reach = quick->whole ? high + span - low : span, last = cache->size - reach;
     if ((quick->mask != EXEC_ALL) | (((low | high) & (bytes - 1)) != 0) | !(same | row) |
-        (store & cache->read_only) | (cache->size < span) | (low - cache->low > last) |
-        (high - cache->low > last))
+        (store & cache->read_only) | (cache->size < reach) | (low - cache->low > last) |
+        (!quick->whole && high - cache->low > last))
         return false;
     if (bytes == HALF_SECTOR && (same || high != low + span)) return false;
     if (cache->marks != NULL &&

@@ -13,13 +13,16 @@
 #include <string.h>
 
 /* As access_count of ops/memory.c. */
-static inline void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 low,
-                         u64 high, u64 span, u32 bytes, bool store)
+INLINE void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 low, u64 high,
+                  u64 span, u32 bytes, bool store)
 {
     struct exec_counts *counts = &quick->worker->counts;
     const u64 low_last = (low + span - 1) >> 5, high_last = (high + span - 1) >> 5;
-    counts->transactions +=
-        low_last - (low >> 5) + 1 + high_last - (high >> 5) + 1 - (low_last == high >> 5);
+    if (quick->whole && (high == low || high == low + span))
+        counts->transactions += high_last - (low >> 5) + 1;
+    else
+        counts->transactions +=
+            low_last - (low >> 5) + 1 + high_last - (high >> 5) + 1 - (low_last == high >> 5);
     if (store) {
         counts->bytes_stored += EXEC_LANES * bytes;
     } else {
