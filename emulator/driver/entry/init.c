@@ -172,7 +172,8 @@ static bool has_registered_memory(void)
 }
 
 /* Work that nobody waited for does not run, as on a GPU, as far as anybody can see. But what it
- * would race with must not depend on the order, so it does run for the device's own eyes. */
+ * would race with must not depend on the order, so it does run for the device's own eyes; also
+ * where the program has found its own answer wrong, and ends for that. */
 static void run_unseen(void)
 {
     if (!findings_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
@@ -192,7 +193,8 @@ static void settle_the_rest(void)
     /* The thread that runs host functions holds it for moments; one inside a call may for ever. */
     if (!driver_lock_within(END_PATIENCE_MS)) return;
     timeline_settle(driver.timeline);
-    if (findings_process_ends()) run_unseen();
+    findings_process_ends();
+    run_unseen();
     findings_last();
     pthread_mutex_unlock(&driver.lock);
 }

@@ -60,9 +60,9 @@ void findings_host_reads(const struct races_rows *rows)
     races_host(RACES_READ, rows);
 }
 
-bool findings_process_ends(void)
+void findings_process_ends(void)
 {
-    return unfinished_of_process();
+    unfinished_of_process();
 }
 
 void findings_last(void)

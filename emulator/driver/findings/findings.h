@@ -34,8 +34,8 @@ void findings_call_lacks(enum object_kind kind);
 void findings_call_lacks_memory(uint64_t address);
 /* The current call reads these bytes of the host's. */
 void findings_host_reads(const struct races_rows *rows);
-/* The process ends. False: in a failure. */
-bool findings_process_ends(void);
+/* The process ends. */
+void findings_process_ends(void);
 /* Nothing will run any more, and no call be made. */
 void findings_last(void);
 

@@ -38,7 +38,7 @@ void unfinished_waits_for_nothing(struct event *event, const struct stream *stre
 /* The event ends. */
 void unfinished_of_event(const struct event *event);
 
-/* The process ends. False: in a failure, which work that was left belongs to. */
-bool unfinished_of_process(void);
+/* The process ends. */
+void unfinished_of_process(void);
 
 #endif
