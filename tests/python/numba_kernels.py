@@ -101,4 +101,5 @@ assert add_up(np.arange(1, 10001, dtype=np.int64)) == 50005000
 m = np.arange(100, dtype=np.int64).reshape(10, 10)
 assert np.array_equal(product(m, m), m @ m)
 assert np.allclose(hypotenuse(3 * a, 4 * a), 5 * a)
+assert np.allclose(hypotenuse(a, np.float32(0)), a)  # one element for all
 print("PASSED")

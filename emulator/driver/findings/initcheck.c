@@ -1,10 +1,13 @@
 #include "emulator/driver/findings/initcheck.h"
 #include "emulator/base/array.h"
+#include "emulator/driver/core/python.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/memory/initcheck.h"
 
 #include <string.h>
+
+enum { PYTHON_ELEMENT = 16 /* bytes of an array's element, at most */ };
 
 /* ---- who may still write, and what waits for that ------------------------------------------- */
 
@@ -241,9 +244,11 @@ static void report_unwritten(enum trace_finding_id id, const struct operation *o
 void initcheck_copied(struct operation *operation, const struct races_rows *rows)
 {
     const struct memory_region *region = races_watching() ? memory_find(rows->address) : NULL;
+    const uint64_t bytes = (uint64_t)rows->width * rows->height * rows->depth;
     if (region == NULL || !memory_initcheck_never(region)) return;
+    if (python_code() != NULL && bytes <= PYTHON_ELEMENT) return;
     report_unwritten(FINDING_COPY_OF_UNWRITTEN, operation, region, rows->address - region->address,
-                     rows->width * rows->height * rows->depth, region->size, NULL);
+                     bytes, region->size, NULL);
 }
 
 /* The line of the kernel that reads there; the widest of what reads the region at once. */

@@ -11,7 +11,9 @@
  *    nowhere, if no byte of what is loaded at once was (padding between written bytes is not), and
  *    unless all of it lies in the last bytes of an allocation that is written elsewhere: as many as
  *    one block more than needed reads, and at most half;
- *  - a copy out of an allocation of which nothing was ever written and that no kernel was given.
+ *  - a copy out of an allocation of which nothing was ever written and that no kernel was given;
+ *    in Python not of one element: Numba reads the first of an array that it broadcasts, before it
+ *    fills that, and throws it away.
  *
  *  - the host that has read managed memory of which nothing was written, when it gives that memory
  *    to the device for the first time, or to nobody: what it does between calls, its pages tell.

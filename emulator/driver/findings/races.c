@@ -1,4 +1,5 @@
 #include "emulator/driver/findings/races.h"
+#include "emulator/driver/core/python.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/gpu_wait.h"
@@ -380,8 +381,17 @@ static void tell(const struct races_found *race, const struct memory_region *reg
     finding_put(&found);
 }
 
+/* Python gives memory back when nobody names an object any more: no call of the program's could
+ * wait before that. */
+static bool is_python_habit(const struct races_found *race)
+{
+    return race->is_advice && python_code() != NULL &&
+           (race->second.mode == RACES_FREE || race->first.mode == RACES_FREE);
+}
+
 static void report(void *user, const struct races_found *race)
 {
     (void)user;
+    if (is_python_habit(race)) return;
     tell(race, region_by_id(race->memory));
 }
