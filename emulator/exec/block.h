@@ -96,12 +96,13 @@ struct exec_region_cache {
     uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
     uint32_t widest;             /* bytes of the largest access */
     struct exec_owners *owners;  /* check/grid_shadow.h; NULL: not judged */
-    bool between_blocks;         /* judged there */
-    bool between_threads;        /* judged in check/block_shadow.h */
-    uint32_t early;              /* bytes of loads judged between blocks before any store */
-    uint64_t owned_page;         /* exec_owners_reach: 1 + the last one; 0: none */
-    struct exec_causal *causal;  /* check/causality.h; NULL: not judged there */
-    uint64_t deed;               /* what the instruction does there: enum exec_deed */
+    bool between_blocks;         /* judged there, ... */
+    bool block_scope;           /* ... as an atomic that is one to the threads of its block alone */
+    bool between_threads;       /* judged in check/block_shadow.h */
+    uint32_t early;             /* bytes of loads judged between blocks before any store */
+    uint64_t owned_page;        /* exec_owners_reach: 1 + the last one; 0: none */
+    struct exec_causal *causal; /* check/causality.h; NULL: not judged there */
+    uint64_t deed;              /* what the instruction does there: enum exec_deed */
     const struct memory_region *region;
     uint32_t position; /* in the program's table, which may move while a grid pauses */
 };

@@ -50,6 +50,8 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return FINDING_COPY_NOT_AWAITED;
     case EXEC_WRONG_BLOCKS:
         return FINDING_RACE_BETWEEN_BLOCKS;
+    case EXEC_WRONG_SCOPE:
+        return FINDING_RACE_OF_SCOPE;
     case EXEC_WRONG_UNFENCED:
         return FINDING_RACE_UNFENCED;
     case EXEC_WRONG_VOLATILE:

@@ -37,9 +37,10 @@ static struct exec_racecheck_found describe(const struct exec_warp *warp,
     const uint32_t *size = worker->launch->block;
     const uint32_t thread = warp->index * EXEC_LANES + lane;
     const uint32_t *block = warp->block->position;
+    const bool both = cache->block_scope && other == EXEC_STORE;
     return (struct exec_racecheck_found){
-        .wrong = EXEC_WRONG_BLOCKS,
-        .first = {.access = other},
+        .wrong = cache->block_scope ? EXEC_WRONG_SCOPE : EXEC_WRONG_BLOCKS,
+        .first = {.access = both ? EXEC_ATOMIC : other},
         .second = {.access = cache->access,
                    .file = position->file,
                    .line = position->line,
@@ -149,7 +150,8 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
         return;
     }
     const uint64_t offset = address - cache->low;
-    const enum exec_access access = cache->access;
+    /* To other blocks it is a load and a store. */
+    const enum exec_access access = cache->block_scope ? EXEC_STORE : cache->access;
     const uint8_t me = exec_owner_of(warp->block->index);
     exec_owners_see(cache->owners, access);
     static const enum exec_access others[] = {EXEC_STORE, EXEC_LOAD, EXEC_ATOMIC};

@@ -167,7 +167,7 @@ void exec_racecheck_place(struct exec_racecheck *watch, const struct exec_footpr
     const size_t count = watch->count;
     for (size_t i = 0; i < count && footprint != NULL; i++) {
         struct exec_racecheck_found *found = &watch->found[i];
-        if (found->wrong != EXEC_WRONG_BLOCKS) continue;
+        if (found->wrong != EXEC_WRONG_BLOCKS && found->wrong != EXEC_WRONG_SCOPE) continue;
         place_side(&found->first, found, footprint);
         place_side(&found->second, found, footprint);
     }

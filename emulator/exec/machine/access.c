@@ -113,6 +113,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     if (!between_blocks && !between_threads) return;
     cache->owners = exec_footprint_owners(footprint, region, judges_blocks);
     cache->between_blocks = cache->owners != NULL && between_blocks;
+    cache->block_scope = access == EXEC_ATOMIC && (looks & EXEC_LOOK_BLOCK_SCOPE) != 0;
     cache->between_threads = cache->owners != NULL && between_threads;
     cache->early = cache->between_blocks && access == EXEC_LOAD ? EXEC_EARLY : 0;
 }

@@ -614,7 +614,8 @@ static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, con
     const u32 mine = exec_owner_of(block) * 0x01010101u;
     u64 least = UINT64_MAX, most = 0, at[EXEC_LANES];
     bool stranger = false;
-    if (cache->causal != NULL || exec_block_shadow_wanted(cache) || bytes != sizeof(u32) ||
+    if (cache->causal != NULL || cache->block_scope || exec_block_shadow_wanted(cache) ||
+        bytes != sizeof(u32) ||
         (cache->between_blocks && exec_owners_seen(cache->owners, EXEC_STORE)))
         return false;
     for (unsigned l = 0; l < EXEC_LANES; l++) {
