@@ -32,6 +32,7 @@ struct exec_cluster;
 struct exec_shadow;
 struct exec_block_shadow;
 struct exec_async;
+struct exec_proxy;
 struct exec_order;
 struct exec_causal;
 struct exec_doubt;
@@ -66,6 +67,8 @@ struct exec_block {
     struct exec_block_shadow *near; /* of what it touches of global memory; NULL: the same */
     struct exec_order *order;       /* of its threads; NULL: nobody has told another anything */
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
+    struct exec_proxy *proxy;       /* bulk copies out of it; NULL: none yet */
+    int32_t began;                  /* when, as check/shadow.h has it */
     struct exec_probe *probe;       /* machine/probe.h; NULL: nobody looks */
     /* check/unwritten.h: */
     bool unwritten;                 /* words of its shared memory may be as they were at first */

@@ -209,6 +209,45 @@ KERNEL right_async_bulk(const int *in, int *out, int n)
     out[index()] = sum;
 }
 
+__device__ void bulk_out(int *to, const int *from, unsigned bytes)
+{
+    // clang-format off
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)), "r"(bytes) : "memory"); // async_out
+    // clang-format on
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+__device__ void fence_for_bulk()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// Each thread that stores has a fence, then the one that asks alone; and what came by a bulk copy
+// needs none.
+KERNEL right_async_out(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) unsigned long long object;
+    __shared__ alignas(16) int tile[2][128];
+    int *const to = out + 128 * blockIdx.x;
+    make_for_one(&object);
+    tile[0][threadIdx.x] = in[index()];
+    fence_for_bulk();
+    __syncthreads();
+    if (threadIdx.x == 0) bulk_out(to, tile[0], 512);
+    __syncthreads();
+    tile[0][threadIdx.x] = in[index()] + n;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        fence_for_bulk();
+        bulk_out(to, tile[0], 512);
+        arrive_for(&object, 512);
+        bulk_copy(tile[1], in + 128 * blockIdx.x, 512, &object);
+    }
+    wait_for_phase(&object, 0);
+    if (threadIdx.x == 0) bulk_out(to, tile[1], 512);
+}
+
 // A copy that nobody wants is under way when the block ends: the next block's words are its own.
 KERNEL right_async_left_behind(const int *in, int *out, int n)
 {
@@ -286,6 +325,27 @@ KERNEL async_bulk_not_awaited(const int *in, int *out, int n)
     }
     __syncthreads();
     out[index()] = tile[127 - threadIdx.x]; // async_bulk_not_awaited
+}
+
+KERNEL async_out_unfenced(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    tile[threadIdx.x] = in[index()]; // async_out_unfenced
+    __syncthreads();
+    if (threadIdx.x == 0) bulk_out(out + 128 * blockIdx.x, tile, 512);
+}
+
+KERNEL async_out_fenced_once(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    tile[threadIdx.x] = in[index()];
+    fence_for_bulk();
+    __syncthreads();
+    if (threadIdx.x == 0) bulk_out(out + 128 * blockIdx.x, tile, 512);
+    __syncthreads();
+    tile[threadIdx.x] = in[index()] + n; // async_out_fenced_once
+    __syncthreads();
+    if (threadIdx.x == 0) bulk_out(out + 128 * blockIdx.x, tile, 512);
 }
 
 KERNEL async_bulk_other_object(const int *in, int *out, int n)

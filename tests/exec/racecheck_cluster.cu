@@ -134,6 +134,7 @@ KERNEL right_cluster_bulk(const int *in, int *out, int n)
     __shared__ uint64_t object;
     auto cluster = cg::this_cluster();
     from[threadIdx.x] = in[index()];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     if (threadIdx.x == 0) {
         make(&object, 1);
         asm volatile(

@@ -51,7 +51,8 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
     for (uint32_t line = 1; fgets(text, sizeof text, file); line++) {
         const size_t length = strlen(text);
         const bool any = (strstr(name, "async") && strstr(text, "// async_copy\n")) ||
-                         (strstr(name, "async_bulk") && strstr(text, "// async_bulk\n"));
+                         (strstr(name, "async_bulk") && strstr(text, "// async_bulk\n")) ||
+                         (strstr(name, "async_out") && strstr(text, "// async_out\n"));
         const bool own = length >= strlen(end) && !strcmp(text + length - strlen(end), end);
         if (!any && !own) continue;
         ck_assert_uint_lt(count, MOST_LINES);
@@ -150,6 +151,7 @@ static const char *const right[] = {
     "right_async_own",
     "right_async_object",
     "right_async_bulk",
+    "right_async_out",
     "right_async_left_behind",
     "right_global_watched",
     "right_bytes_of_blocks",
@@ -251,6 +253,8 @@ static const struct wrong_row {
     {"async_stored_too_early", EXEC_WRONG_COPY},
     {"async_bulk_not_awaited", EXEC_WRONG_COPY},
     {"async_bulk_other_object", EXEC_WRONG_COPY},
+    {"async_out_unfenced", EXEC_WRONG_PROXY},
+    {"async_out_fenced_once", EXEC_WRONG_PROXY},
     {"matrix_without_a_barrier", EXEC_WRONG_SHARED},
     {"matrix_read_too_early", EXEC_WRONG_SHARED},
     {"matrix_of_every_block", EXEC_WRONG_BLOCKS},

@@ -48,6 +48,8 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return warp ? FINDING_GLOBAL_RACE_IN_WARP : FINDING_GLOBAL_RACE;
     case EXEC_WRONG_COPY:
         return FINDING_COPY_NOT_AWAITED;
+    case EXEC_WRONG_PROXY:
+        return FINDING_NO_PROXY_FENCE;
     case EXEC_WRONG_BLOCKS:
         return FINDING_RACE_BETWEEN_BLOCKS;
     case EXEC_WRONG_SCOPE:

@@ -2,6 +2,7 @@
  * Rows are known by their handlers; what is not known is said to be so. */
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/order.h"
+#include "emulator/exec/check/proxy.h"
 #include "emulator/exec/lower/program.h"
 #include "emulator/exec/ops/ops.h"
 
@@ -116,9 +117,9 @@ static void build(void)
 static uint8_t flow_of(const struct exec_inst *inst)
 {
     static exec_handler *const asides[] = {
-        exec_branch_guarded,  exec_branch_round,   exec_branch_round_guarded,
-        exec_barrier_sync,    exec_barrier_arrive, exec_order_fence,
-        exec_causality_fence, exec_async_commit,   exec_async_wait};
+        exec_branch_guarded, exec_branch_round, exec_branch_round_guarded, exec_barrier_sync,
+        exec_barrier_arrive, exec_order_fence,  exec_causality_fence,      exec_proxy_fence,
+        exec_async_commit,   exec_async_wait};
     const bool wrapped = inst->run == exec_guarded || inst->run == exec_rounded;
     exec_handler *run = wrapped ? inst->inner : inst->run;
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)

@@ -1,5 +1,6 @@
 /* Loads, stores, atomics, fences and asynchronous copies: which row, which address. */
 #include "emulator/exec/check/check.h"
+#include "emulator/exec/check/proxy.h"
 #include "emulator/exec/lower/access.h"
 
 #include <stdio.h>
@@ -678,6 +679,11 @@ bool lower_memory(struct lower *lower)
     case PTX_OP_APPLYPRIORITY:
     case PTX_OP_DISCARD:
     case PTX_OP_FENCE_PROXY:
+        if (lower->program->watched && lower->at->modifiers.proxy == PTX_PROXY_ASYNC &&
+            lower->at->modifiers.space != PTX_SPACE_GLOBAL)
+            lower_emit_aside(lower, exec_proxy_fence);
+        lower_row(lower, "nop");
+        return true;
     case PTX_OP_FENCE_MBARRIER_INIT:
     case PTX_OP_GRIDDEPCONTROL:
     case PTX_OP_PMEVENT:

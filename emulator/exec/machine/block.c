@@ -1,6 +1,7 @@
 /* One resident block: its warps, their memory, and turns for each of them. */
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
+#include "emulator/exec/check/proxy.h"
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/cluster.h"
@@ -76,6 +77,7 @@ void exec_block_destroy(struct exec_block *block)
     exec_block_forget(block);
     for (uint32_t k = 0; k < EXEC_CLUSTER_MOST; k++) exec_shadow_destroy(block->away[k]);
     exec_async_destroy(block->async);
+    exec_proxy_destroy(block->proxy);
     exec_unwritten_end(block);
     exec_order_destroy(block->order);
     free(block);
@@ -116,6 +118,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->named_barriers = false;
     if (block->barriers_used) exec_barriers_reset(block);
     exec_shadow_order(block);
+    if (block->shadow != NULL) block->began = block->shadow->time;
     if (block->async != NULL) exec_async_reset(block);
     exec_unwritten_begin(block);
     return exec_warps_start(block);

@@ -5,6 +5,7 @@
  * their barrier object, or belong to a group that is complete.
  */
 #include "emulator/exec/check/check.h"
+#include "emulator/exec/check/proxy.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/private.h"
@@ -45,6 +46,12 @@ static unsigned char *bytes_at(struct exec_warp *warp, const struct exec_inst *i
     return exec_resolve(warp, &own, lane, address, size, access, true);
 }
 
+/* Of shared memory without the window, and without the block. */
+static uint64_t offset_of(uint64_t address)
+{
+    return address & ~(EXEC_WINDOW_MASK | EXEC_RANK_MASK);
+}
+
 /* Whether the generic address is of the block's own shared memory. */
 static bool is_own(const struct exec_warp *warp, uint64_t address)
 {
@@ -59,6 +66,7 @@ static bool copy_lane(struct exec_warp *warp, const struct exec_inst *inst, unsi
     const uint64_t from = ((const uint64_t *)exec_slot(warp, inst->b))[lane];
     const uint32_t size = ((const uint32_t *)exec_slot(warp, inst->c))[lane];
     const struct exec_bulk *bulk = inst->extra;
+    if (is_own(warp, from)) exec_proxy_reads(warp, inst, lane, offset_of(from), size);
     for (uint32_t at = 0; at < size; at += BULK_UNIT) {
         const unsigned char *source = bytes_at(warp, inst, lane, from + at, BULK_UNIT, EXEC_LOAD);
         unsigned char *target =
@@ -66,9 +74,9 @@ static bool copy_lane(struct exec_warp *warp, const struct exec_inst *inst, unsi
         if (target == NULL) return false;
         memmove(target, source, BULK_UNIT);
     }
+    if (is_own(warp, to)) exec_proxy_fills(warp, inst, offset_of(to), size);
     if (bulk->tells && is_own(warp, to))
-        exec_async_begin(warp, inst, lane, to & ~(EXEC_WINDOW_MASK | EXEC_RANK_MASK), size,
-                         object & ~(EXEC_WINDOW_MASK | EXEC_RANK_MASK));
+        exec_async_begin(warp, inst, lane, offset_of(to), size, offset_of(object));
     warp->worker->counts.bytes_loaded += from >> 56 != 1 ? size : 0;
     warp->worker->counts.bytes_stored += to >> 56 != 1 ? size : 0;
     warp->worker->counts.transactions += size / 32;
@@ -137,6 +145,10 @@ static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
     const uint32_t all = warp->mask;
     const uint32_t width = bulk->bytes == 8 ? 8 : 4; /* of a lane */
     if (check_shape(warp, inst) != EXEC_GO) return EXEC_STOP;
+    FOR_LANES
+    {
+        if (is_own(warp, from[l])) exec_proxy_reads(warp, inst, l, offset_of(from[l]), size[l]);
+    }
     int step = EXEC_GO;
     for (uint32_t at = 0, left = all; left && step == EXEC_GO; at += bulk->bytes) {
         left = 0;

@@ -1,0 +1,76 @@
+#include "emulator/exec/check/proxy.h"
+#include "emulator/exec/check/shadow.h"
+
+#include <stdlib.h>
+
+enum { UNIT = 16 /* bytes: what bulk copies are made of */ };
+
+/* Times are check/shadow.h's. */
+struct exec_proxy {
+    uint64_t serial;   /* of the block that it speaks of */
+    int32_t fenced;    /* when some thread's fence was last */
+    size_t units;      /* of shared memory */
+    uint32_t filled[]; /* the site of the bulk copy that filled each last, + 1; 0: none did */
+};
+
+void exec_proxy_destroy(struct exec_proxy *proxy)
+{
+    free(proxy);
+}
+
+/* NULL: nobody wants to know, or there is no memory. */
+static struct exec_proxy *proxy_of(struct exec_block *block)
+{
+    const struct exec_shadow *shadow = block->shadow;
+    if (shadow == NULL) return NULL;
+    const size_t units = shadow->bytes / UNIT + 1;
+    if (block->proxy == NULL) {
+        block->proxy = calloc(1, sizeof *block->proxy + units * sizeof *block->proxy->filled);
+        if (block->proxy == NULL) return NULL;
+        block->proxy->units = units;
+    }
+    if (block->proxy->serial != block->serial) {
+        block->proxy->serial = block->serial;
+        block->proxy->fenced = block->began - 1;
+    }
+    return block->proxy;
+}
+
+int exec_proxy_fence(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_proxy *proxy = proxy_of(warp->block);
+    (void)inst;
+    if (proxy != NULL) proxy->fenced = warp->block->shadow->time;
+    return EXEC_GO;
+}
+
+void exec_proxy_fills(const struct exec_warp *warp, const struct exec_inst *inst, uint64_t offset,
+                      uint32_t bytes)
+{
+    struct exec_proxy *proxy = proxy_of(warp->block);
+    if (proxy == NULL) return;
+    for (uint64_t unit = offset / UNIT; unit * UNIT < offset + bytes && unit < proxy->units; unit++)
+        proxy->filled[unit] = inst->position + 1;
+}
+
+void exec_proxy_reads(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t offset, uint32_t bytes)
+{
+    const struct exec_shadow *shadow = warp->block->shadow;
+    const struct exec_proxy *proxy = proxy_of(warp->block);
+    if (proxy == NULL || shadow->cells[EXEC_KEPT_WRITE] == NULL) return;
+    for (uint64_t at = offset; at < offset + bytes && at < shadow->bytes;
+         at += 1u << shadow->shift) {
+        const size_t index = (size_t)(at >> shadow->shift);
+        const int32_t cell = shadow->cells[EXEC_KEPT_WRITE][index];
+        const uint32_t site = shadow->sites[EXEC_KEPT_WRITE][index];
+        if (cell >> EXEC_SHADOW_TIME <= proxy->fenced || site + 1 == proxy->filled[at / UNIT])
+            continue;
+        const struct exec_reported first = {(uint32_t)cell & EXEC_SHADOW_THREAD, site, EXEC_STORE,
+                                            true};
+        const struct exec_reported second = {warp->index * EXEC_LANES + lane, inst->position,
+                                             EXEC_LOAD, true};
+        exec_report(warp, EXEC_WRONG_PROXY, &first, &second, NULL, at, bytes);
+        return;
+    }
+}
