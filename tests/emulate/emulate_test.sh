@@ -117,6 +117,13 @@ run "$subject" looks
 exits 0 looks
 says_not 'error ignored'
 
+run "$subject" calls_back
+exits 0 calls_back
+says "$(at 'host function'): race: the host reads"
+run "$subjects/subject_plain" calls_back
+says 'race: the host reads'
+says_not 'called at' # in the device
+
 run "$subject" prints_much
 exits 0 prints_much
 says "$(at printing): output lost: kernel print_numbers calls printf 6000 times; the buffer for that, of 524288 bytes (cudaLimitPrintfFifoSize), keeps the newest 5242, and the oldest 758 are lost"

@@ -244,6 +244,35 @@ static int borrows()
     return result;
 }
 
+static volatile int *pinned;
+
+static void CUDART_CB look(void *)
+{
+    (void)*pinned; // here: host function
+}
+
+// A host function that nothing orders behind the copy whose result it reads.
+static int calls_back()
+{
+    const int bytes = 64 * sizeof(int);
+    int *data = allocate(64), *to;
+    cudaStream_t copying, calling;
+    cudaStreamCreate(&copying);
+    cudaStreamCreate(&calling);
+    cudaMallocHost(&to, bytes);
+    pinned = to;
+    cudaMemset(data, 0, bytes);
+    cudaDeviceSynchronize();
+    cudaMemcpyAsync(to, data, bytes, cudaMemcpyDeviceToHost, copying);
+    cudaLaunchHostFunc(calling, look, nullptr);
+    cudaDeviceSynchronize();
+    cudaFreeHost(to);
+    cudaFree(data);
+    cudaStreamDestroy(copying);
+    cudaStreamDestroy(calling);
+    return 0;
+}
+
 static int looks()
 {
     return copy_nothing(true);
@@ -273,6 +302,7 @@ static const struct {
              {"files", files},
              {"files_into_use", files_into_use},
              {"borrows", borrows},
+             {"calls_back", calls_back},
              {"looks", looks},
              {"ignores", ignores}};
 

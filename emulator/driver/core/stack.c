@@ -119,11 +119,12 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *dat
     struct walk *walk = data;
     uint64_t address = (uint64_t)_Unwind_GetIP(context);
     if (address == 0 || walk->stack.count == TRACE_STACK_DEPTH) return _URC_END_OF_STACK;
-    const struct module *module =
-        !walk->submitted || python_code() != NULL ? module_of(address - 1) : NULL;
-    if (!walk->submitted && module != NULL && module->ours) return _URC_NO_REASON;
+    const struct module *module = module_of(address - 1);
+    const bool ours = module != NULL && module->ours;
+    if (!walk->submitted && ours) return _URC_NO_REASON;
     walk->submitted = true;
-    if (module != NULL && module->python) return _URC_END_OF_STACK;
+    /* A host function is called by us, and by nobody of the program's. */
+    if (ours || (module != NULL && module->python)) return _URC_END_OF_STACK;
     if (address == walk->from && walk->stack.count == 1) return _URC_NO_REASON;
     walk->stack.addresses[walk->stack.count++] = address;
     return _URC_NO_REASON;
