@@ -155,6 +155,7 @@ static const char *const right[] = {
     "right_async_left_behind",
     "right_global_watched",
     "right_bytes_of_blocks",
+    "right_block_scope",
     "right_same_again",
     "right_ring_of_its_own",
     "right_ring_of_global_memory",
@@ -298,6 +299,8 @@ static const struct wrong_row {
     {"global_pairs", EXEC_WRONG_GLOBAL},
     {"global_scattered", EXEC_WRONG_GLOBAL},
     {"global_read_by_all_written_by_the_first", EXEC_WRONG_GLOBAL},
+    {"block_scope_of_every_block", EXEC_WRONG_SCOPE},
+    {"block_scope_and_device", EXEC_WRONG_SCOPE},
     {"reads_the_block_before", EXEC_WRONG_BLOCKS},
     {"reads_the_block_behind", EXEC_WRONG_BLOCKS},
     {"block_forgotten", EXEC_WRONG_BLOCKS},
@@ -395,9 +398,10 @@ END_TEST
 START_TEST(one_block_is_enough)
 {
     const struct wrong_row *row = &wrong[_i];
-    if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_UNFENCED ||
-        row->wrong == EXEC_WRONG_VOLATILE || row->wrong == EXEC_WRONG_LATER ||
-        row->wrong == EXEC_WRONG_CLUSTER || row->wrong == EXEC_WRONG_ENDED)
+    if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_SCOPE ||
+        row->wrong == EXEC_WRONG_UNFENCED || row->wrong == EXEC_WRONG_VOLATILE ||
+        row->wrong == EXEC_WRONG_LATER || row->wrong == EXEC_WRONG_CLUSTER ||
+        row->wrong == EXEC_WRONG_ENDED)
         return;
     run_blocks(row->kernel, 1, true, 1);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);

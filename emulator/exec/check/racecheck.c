@@ -109,6 +109,19 @@ static void place_side(struct exec_racecheck_side *side, const struct exec_racec
     }
 }
 
+/* Another block's atomic of block scope is kept as a store: grid_shadow.c. */
+static void place_other(struct exec_racecheck_found *found, const struct exec_footprint *footprint)
+{
+    struct exec_racecheck_side *other = &found->first, mistaken = *other;
+    place_side(other, found, footprint);
+    if (other->line != 0 || other->access == EXEC_LOAD) return;
+    mistaken.access = other->access == EXEC_STORE ? EXEC_ATOMIC : EXEC_STORE;
+    place_side(&mistaken, found, footprint);
+    if (mistaken.line == 0) return;
+    if (mistaken.access == EXEC_ATOMIC) found->wrong = EXEC_WRONG_SCOPE;
+    *other = mistaken;
+}
+
 /* A word is what it was at first by chance once in 2^32; where it was written in part, much more
  * often, but not in a large part of the blocks, nor just in the last, which is seldom full. */
 static bool is_by_chance(const struct exec_racecheck_found *found, uint64_t blocks, uint64_t words)
@@ -168,7 +181,7 @@ void exec_racecheck_place(struct exec_racecheck *watch, const struct exec_footpr
     for (size_t i = 0; i < count && footprint != NULL; i++) {
         struct exec_racecheck_found *found = &watch->found[i];
         if (found->wrong != EXEC_WRONG_BLOCKS && found->wrong != EXEC_WRONG_SCOPE) continue;
-        place_side(&found->first, found, footprint);
+        place_other(found, footprint);
         place_side(&found->second, found, footprint);
     }
     /* Workers found them in any order; and what now has its place may be known already. */

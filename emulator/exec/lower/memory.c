@@ -640,6 +640,15 @@ static void lower_fence(struct lower *lower)
     lower_row(lower, "nop");
 }
 
+static void lower_proxy_fence(struct lower *lower)
+{
+    const struct ptx_modifiers *modifiers = &lower->at->modifiers;
+    if (lower->program->watched && modifiers->proxy == PTX_PROXY_ASYNC &&
+        modifiers->space != PTX_SPACE_GLOBAL)
+        lower_emit_aside(lower, exec_proxy_fence);
+    lower_row(lower, "nop");
+}
+
 bool lower_memory(struct lower *lower)
 {
     switch (lower->at->op) {
@@ -668,6 +677,9 @@ bool lower_memory(struct lower *lower)
     case PTX_OP_MEMBAR:
         lower_fence(lower);
         return true;
+    case PTX_OP_FENCE_PROXY:
+        lower_proxy_fence(lower);
+        return true;
     case PTX_OP_CP_ASYNC_COMMIT:
     case PTX_OP_CP_ASYNC_WAIT:
     case PTX_OP_CP_ASYNC_WAIT_ALL:
@@ -678,12 +690,6 @@ bool lower_memory(struct lower *lower)
     case PTX_OP_PREFETCHU:
     case PTX_OP_APPLYPRIORITY:
     case PTX_OP_DISCARD:
-    case PTX_OP_FENCE_PROXY:
-        if (lower->program->watched && lower->at->modifiers.proxy == PTX_PROXY_ASYNC &&
-            lower->at->modifiers.space != PTX_SPACE_GLOBAL)
-            lower_emit_aside(lower, exec_proxy_fence);
-        lower_row(lower, "nop");
-        return true;
     case PTX_OP_FENCE_MBARRIER_INIT:
     case PTX_OP_GRIDDEPCONTROL:
     case PTX_OP_PMEVENT:
