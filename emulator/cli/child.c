@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ int child_run(const char *path, char *const *arguments, int *status)
     struct sigaction before[PASSED_ON];
     sigset_t all, mask;
     int why = 0, result[2];
+    const pid_t parent = getpid();
 
     if (pipe2(result, O_CLOEXEC) != 0) return errno;
     sigfillset(&all);
@@ -52,6 +54,9 @@ int child_run(const char *path, char *const *arguments, int *status)
     if (child == 0) {
         for (int i = 0; i < PASSED_ON; i++) sigaction(passed_on[i], &before[i], NULL);
         sigprocmask(SIG_SETMASK, &mask, NULL);
+        /* SIGKILL, as by a time limit, cannot be passed on. */
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent) _exit(127);
         execv(path, arguments);
         why = errno;
         if (write(result[1], &why, sizeof why) < 0) _exit(126);

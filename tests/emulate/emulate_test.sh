@@ -84,6 +84,21 @@ kill -TERM $pid
 status=0
 wait $pid || status=$?
 exits 143 'SIGTERM is handed on, and ends ./emulate as well'
+# As a time limit does it. Nobody may be there to fetch what is left.
+mkdir killed
+TMPDIR=$PWD/killed "$emulate" "$subject" wait >out 2>said &
+pid=$!
+until grep -q ready out; do sleep 0.05; done
+program=$(cat /proc/$pid/task/$pid/children)
+kill -KILL $pid
+wait $pid || true
+for _ in $(seq 200); do
+    grep -q '^State:.[^ZX]' "/proc/${program% }/status" 2>/dev/null || break
+    sleep 0.05
+done
+! grep -q '^State:.[^ZX]' "/proc/${program% }/status" 2>/dev/null ||
+    wrong 'SIGKILL ends the program as well'
+rm -rf killed
 
 # ---- what is found
 
