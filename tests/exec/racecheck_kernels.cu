@@ -921,26 +921,7 @@ KERNEL right_bytes_of_blocks(const int *in, int *out, int n)
     ((unsigned char *)out)[index() + blockIdx.x] = (unsigned char)in[index()];
 }
 
-KERNEL right_block_scope(const int *in, int *out, int n)
-{
-    atomicAdd_block(&out[index() ^ 1], 1);
-    atomicAdd_block(&out[index()], in[index()] & 3);
-}
-
 // ---- wrong: blocks ---------------------------------------------------------------------------
-
-KERNEL block_scope_of_every_block(const int *in, int *out, int n)
-{
-    atomicAdd_block(&out[threadIdx.x], 1); // block_scope_of_every_block
-}
-
-KERNEL block_scope_and_device(const int *in, int *out, int n)
-{
-    if (blockIdx.x & 1)
-        atomicAdd(&out[threadIdx.x], 1); // block_scope_and_device
-    else
-        atomicAdd_block(&out[threadIdx.x], 1); // block_scope_and_device
-}
 
 KERNEL reads_the_block_before(const int *in, int *out, int n)
 {

@@ -132,3 +132,25 @@ KERNEL lost_bins(const int *in, int *out, int n)
     __syncthreads();
     if (threadIdx.x < 4) out[index()] = bins[threadIdx.x];
 }
+
+// ---- atomics of block scope
+// ----------------------------------------------------------------------
+
+KERNEL right_lost_block_scope(const int *in, int *out, int n)
+{
+    atomicAdd_block(&out[index() ^ 1], 1);
+    atomicAdd_block(&out[index()], in[index()] & 3);
+}
+
+KERNEL lost_block_scope(const int *in, int *out, int n)
+{
+    atomicAdd_block(&out[threadIdx.x], 1); // lost_block_scope
+}
+
+KERNEL lost_block_scope_and_device(const int *in, int *out, int n)
+{
+    if (blockIdx.x & 1)
+        atomicAdd(&out[threadIdx.x], 1); // lost_block_scope_and_device
+    else
+        atomicAdd_block(&out[threadIdx.x], 1); // lost_block_scope_and_device
+}
