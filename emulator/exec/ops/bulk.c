@@ -74,9 +74,10 @@ static bool copy_lane(struct exec_warp *warp, const struct exec_inst *inst, unsi
         if (target == NULL) return false;
         memmove(target, source, BULK_UNIT);
     }
-    if (is_own(warp, to)) exec_proxy_fills(warp, inst, offset_of(to), size);
-    if (bulk->tells && is_own(warp, to))
-        exec_async_begin(warp, inst, lane, offset_of(to), size, offset_of(object));
+    if (is_own(warp, to)) {
+        exec_proxy_fills(warp, inst, offset_of(to), size);
+        if (bulk->tells) exec_async_begin(warp, inst, lane, offset_of(to), size, offset_of(object));
+    }
     warp->worker->counts.bytes_loaded += from >> 56 != 1 ? size : 0;
     warp->worker->counts.bytes_stored += to >> 56 != 1 ? size : 0;
     warp->worker->counts.transactions += size / 32;

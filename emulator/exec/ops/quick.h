@@ -24,7 +24,7 @@ struct exec_quick {
     bool stepped;       /* of the instruction's address this is known, in each half of the warp: */
     int64_t step;       /* from lane to lane, bytes */
     uint64_t low, high; /* the first lanes' */
-    bool whole;         /* the upper half goes on where the lower ends: one row */
+    bool whole;         /* ... and from the lower half's last lane to the upper's first */
 };
 
 /* As exec_cache_of. */

@@ -12,13 +12,13 @@
 
 #include <string.h>
 
-/* As access_count of ops/memory.c. */
+/* As access_count of ops/memory.c; where the warp is whole, of one row or one place. */
 INLINE void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 low, u64 high,
                   u64 span, u32 bytes, bool store)
 {
     struct exec_counts *counts = &quick->worker->counts;
     const u64 low_last = (low + span - 1) >> 5, high_last = (high + span - 1) >> 5;
-    if (quick->whole && (high == low || high == low + span))
+    if (quick->whole)
         counts->transactions += high_last - (low >> 5) + 1;
     else
         counts->transactions +=
