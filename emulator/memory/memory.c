@@ -9,6 +9,7 @@
 
 enum {
     PAGE = 4096,
+    LARGE = 2 << 20,       /* a large page of most hosts */
     GUARD = 64 << 10,      /* bytes of no man's land after a region */
     POISON_FILE = 2 << 20, /* bytes of poison that allocations map again and again */
     REMEMBERED = 4096,     /* released regions */
@@ -26,7 +27,8 @@ struct entry {
     unsigned char *mapping; /* of pinned and managed memory: with its guards */
     size_t mapping_size;
     bool internal;
-    int file; /* with its contents, plus 1; 0: they are in none */
+    int file;        /* with its contents, plus 1; 0: they are in none */
+    uint64_t *large; /* a bit for each LARGE of host addresses: memory_overwrite; NULL: none */
 };
 
 /* Addresses that memory_reserve gave away. */
@@ -350,8 +352,38 @@ const struct memory_region *memory_register(void *bytes, const struct memory_req
     return NULL;
 }
 
+/* Poison is a file's, in the host's smallest pages. What is overwritten needs none: it is memory of
+ * its own then, and an array is walked through with a page fault, and an entry of the processor's
+ * table of pages, for every few hundred of those. */
+void memory_overwrite(uint64_t address, uint64_t size)
+{
+    const size_t index = entries_up_to(address);
+    struct entry *entry = index > 0 ? memory.entries[index - 1] : NULL;
+    if (entry == NULL || entry->region.kind != MEMORY_DEVICE || entry->region.mapped ||
+        entry->mapping != NULL || entry->file > 0 ||
+        address + size > entry->region.address + entry->region.size)
+        return;
+    const uint64_t bytes = (uint64_t)(uintptr_t)entry->region.bytes;
+    const uint64_t begin = bytes + (address - entry->region.address), end = begin + size;
+    uint64_t at = round_up(begin, LARGE);
+    if (at + LARGE > end) return;
+    if (entry->large == NULL)
+        entry->large = calloc(entry->region.size / LARGE / 64 + 1, sizeof *entry->large);
+    for (; entry->large != NULL && at + LARGE <= end; at += LARGE) {
+        const uint64_t k = (at - bytes) / LARGE;
+        void *page = (void *)(uintptr_t)at;
+        if (entry->large[k / 64] >> k % 64 & 1) continue;
+        if (mmap(page, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                 0) == MAP_FAILED)
+            return; /* it stays as it is */
+        (void)!madvise(page, LARGE, MADV_HUGEPAGE);
+        entry->large[k / 64] |= UINT64_C(1) << k % 64;
+    }
+}
+
 static void entry_remove(size_t index)
 {
+    free(memory.entries[index]->large);
     free(memory.entries[index]);
     memory.count--;
     memmove(&memory.entries[index], &memory.entries[index + 1],

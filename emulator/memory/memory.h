@@ -135,6 +135,10 @@ const struct memory_region *memory_show(uint64_t address, uint64_t size,
                                         const struct memory_request *request);
 void memory_hide(const struct memory_region *region);
 
+/* All of [address, address + size) is about to be written, and nothing of it is read before: device
+ * memory of one region may get better pages. */
+void memory_overwrite(uint64_t address, uint64_t size);
+
 /* ---- the host's side ------------------------------------------------------------------------- */
 
 /* Copies between bytes that may not be there (a pageable buffer of the submission's). Returns false

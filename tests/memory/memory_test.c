@@ -44,6 +44,35 @@ START_TEST(a_region_is_poisoned_writable_and_aligned)
 }
 END_TEST
 
+static bool all_are(const unsigned char *bytes, uint64_t from, uint64_t end, unsigned char value)
+{
+    while (from < end && bytes[from] == value) from++;
+    return from == end;
+}
+
+/* Pages change under what is overwritten; what is beside it, written or not, does not. */
+START_TEST(what_is_overwritten_leaves_the_rest_as_it_is)
+{
+    enum { SIZE = 9 * MIB + 5, FROM = MIB + 7, END = 8 * MIB + 1, WRITTEN = 6 * MIB };
+    const struct memory_region *a = make((enum memory_kind)_i, SIZE), *b = make(MEMORY_DEVICE, KIB);
+    memset(a->bytes, 1, WRITTEN);
+    for (unsigned char value = 2; value < 4; value++) {
+        memory_overwrite(a->address + FROM, END - FROM);
+        memset(a->bytes + FROM, value, END - FROM);
+        ck_assert(all_are(a->bytes, 0, FROM, 1));
+        ck_assert(all_are(a->bytes, FROM, END, value));
+        ck_assert(all_are(a->bytes, END, SIZE, MEMORY_POISON));
+    }
+    memory_overwrite(a->address, SIZE + 1); /* not all of it is memory */
+    memory_overwrite(a->address + SIZE + KIB, 3 * MIB);
+    ck_assert(all_are(a->bytes, 0, FROM, 1));
+    ck_assert(all_are(a->bytes, END, SIZE, MEMORY_POISON));
+    ck_assert(all_are(b->bytes, 0, KIB, MEMORY_POISON));
+    memory_release(a, 0);
+    ck_assert(all_are(make((enum memory_kind)_i, SIZE)->bytes, 0, SIZE, MEMORY_POISON));
+}
+END_TEST
+
 START_TEST(device_regions_lie_apart_at_a_constant_distance)
 {
     const struct memory_region *a = make(MEMORY_DEVICE, 10), *b = make(MEMORY_DEVICE, 10);
@@ -248,6 +277,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, a_region_is_exact_to_the_byte, 0, MEMORY_KIND_COUNT);
     tcase_add_loop_test(tcase, a_region_is_poisoned_writable_and_aligned, 0, MEMORY_KIND_COUNT);
+    tcase_add_loop_test(tcase, what_is_overwritten_leaves_the_rest_as_it_is, 0, MEMORY_KIND_COUNT);
     tcase_add_test(tcase, device_regions_lie_apart_at_a_constant_distance);
     tcase_add_test(tcase, alignment_is_kept);
     tcase_add_test(tcase, many_regions_are_found_and_released_in_any_order);

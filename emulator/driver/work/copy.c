@@ -167,6 +167,12 @@ static struct races_rows rows_of(const struct side *side, const struct extent *e
                                .depth = extent->depth};
 }
 
+/* A large array is mostly filled at once, in one row. */
+static void overwrite(const struct side *to, const struct extent *extent)
+{
+    if (extent->height == 1 && extent->depth == 1) memory_overwrite(to->address, extent->width);
+}
+
 static enum timeline_ran fail_gone(struct operation *operation, uint64_t address,
                                    enum trace_role role)
 {
@@ -200,6 +206,7 @@ static enum timeline_ran do_copy(struct operation *operation)
 
     if (copy->staged != NULL) {
         size_t row = extent->width;
+        overwrite(&copy->to, extent);
         if (!copy_rows(to, &copy->to, copy->staged, row, row * extent->height, extent,
                        to_place == TRACE_PAGEABLE))
             return fail_gone(operation, copy->to.address, ROLE_DESTINATION);
@@ -211,6 +218,8 @@ static enum timeline_ran do_copy(struct operation *operation)
         return fail_gone(operation, copy->from.address, ROLE_SOURCE);
     const struct races_rows read = rows_of(&copy->from, extent);
     findings_reads(operation, &read);
+    if (memory_find(copy->to.address) != memory_find(copy->from.address))
+        overwrite(&copy->to, extent);
     if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
                   to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
         return TIMELINE_RAN;
@@ -772,6 +781,7 @@ static enum timeline_ran run_fill(struct operation *operation)
         return fail_gone(operation, fill->to.address, ROLE_DESTINATION);
     const struct races_rows written = rows_of(&fill->to, &fill->extent);
     findings_writes(operation, &written);
+    overwrite(&fill->to, &fill->extent);
     for (size_t y = 0; y < fill->extent.height; y++) {
         unsigned char *row = to + y * fill->to.pitch;
         if (fill->unit == 1)
