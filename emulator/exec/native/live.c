@@ -66,6 +66,14 @@ static void add_named(const struct native_live *live, uint64_t *set, const struc
     for (size_t k = 0; k < sizeof named / sizeof *named; k++) change(live, set, named[k], true);
 }
 
+/* A barrier's number, unless it is a constant, and a count. */
+static void add_barrier(const struct native_live *live, uint64_t *set, const struct exec_inst *inst)
+{
+    if (inst->run == exec_barrier_sync && inst->e != 0) return;
+    change(live, set, inst->a, true);
+    if (inst->imm) change(live, set, inst->b, true);
+}
+
 /* Carries, and what a comparison has for its complement, may be read, too. */
 static bool only_writes(const struct exec_inst *inst, const struct native_use *use)
 {
@@ -101,7 +109,7 @@ static void pass(const struct native_live *live, const struct exec_function *fun
     } else if (knows(inst)) {
         pass_known(live, set, inst);
     } else if (inst->run == exec_barrier_sync || inst->run == exec_barrier_arrive) {
-        add_named(live, set, inst);
+        add_barrier(live, set, inst);
     } else {
         const bool none = function->entry && native_is_end(inst);
         memset(set, none ? 0 : 0xff, live->words * sizeof *set);
