@@ -52,6 +52,15 @@ struct exec_barrier {
     uint32_t arrived[EXEC_MAX_WARPS]; /* lanes, waiting or only arrived */
 };
 
+/* Machine code that goes from warp to warp: machine/warp.c. */
+struct exec_going {
+    bool may;               /* else it runs the one that it was called for */
+    struct exec_warp *warp; /* whose turn it is */
+    uint64_t executed;      /* instructions of those whose turn is over */
+    unsigned met;           /* enum exec_met, the same */
+    int step;               /* with EXEC_WENT_ON: what that warp asks */
+};
+
 struct exec_block {
     uint64_t index;  /* linear, in the grid */
     uint64_t serial; /* of the worker's blocks, so that frames know when theirs has changed */
@@ -86,6 +95,7 @@ struct exec_block {
     bool visits;                                 /* other blocks' shared memory: */
     struct exec_shadow *away[EXEC_CLUSTER_MOST]; /* what it did there; check/cluster.h */
     struct exec_block *next;
+    struct exec_going going;
 };
 
 /* A region that an instruction touched last; addresses are compared in the device's terms. */

@@ -24,7 +24,9 @@
  *  - reads and writes memory through the checks in ops/memory.c, which count, mark footprints
  *    and name faults: on a fault it leaves by the instruction's own handler, all of whose operands
  *    must then be in their slots;
- *  - answers EXEC_GO, or what a handler that it called answered.
+ *  - answers EXEC_GO, or what a handler that it called answered;
+ *  - may run the warps behind its own too, each from the same instruction on, where that one's turn
+ *    would begin here anyhow (exec_warp_next of machine/machine.h says), and answers EXEC_WENT_ON.
  * The rows stay the definition of what is computed: a stretch is right if it leaves the slots that
  * its rows would have left.
  */
@@ -46,6 +48,7 @@ enum exec_step {
     EXEC_GO = 0,     /* on to warp->pc */
     EXEC_RESCHEDULE, /* the fragments changed: choose again */
     EXEC_STOP,       /* worker->end says why */
+    EXEC_WENT_ON,    /* another warp runs: block->going says which, and what it asks */
 };
 
 typedef int exec_handler(struct exec_warp *warp, const struct exec_inst *inst);

@@ -82,6 +82,7 @@ struct exec_warp {
     uint32_t backward; /* taken backward branches left until the scheduler looks again */
     uint32_t tick;
     uint32_t live; /* lanes that have not exited */
+    bool fresh;    /* its first turn has not begun, and its counts are another block's */
     uint32_t fragment_count;
     struct exec_block *block;
 

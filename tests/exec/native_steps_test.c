@@ -23,6 +23,13 @@ enum { WORDS = 1024, MOST = 16 /* races that are compared */ };
 #define TAIL "st.global.u32 [%o], %s; ret; }\n"
 #define ROUND "sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra more;\n"
 #define TAKE "mad.lo.u32 %s, %s, 31, %v;\n"
+/* %i or %b is compared with a bound: who is on which side is in the answer. */
+#define BOUND(is, type, row, bound)                                                                \
+    "setp." is "." type " %p|%q, " row ", " bound "; @%p xor.b32 %s, %s, 3;\n"                     \
+    "@%q mad.lo.u32 %s, %s, 31, 1;\n"
+#define BOUNDS(type, row, bound)                                                                   \
+    BOUND("lt", type, row, bound)                                                                  \
+    BOUND("le", type, row, bound) BOUND("gt", type, row, bound) BOUND("ge", type, row, bound)
 
 static const struct {
     const char *what, *ptx;
@@ -145,6 +152,43 @@ static const struct {
           "mul.lo.u32 %i, %x, 4; add.u32 %i, %m, %i;\n"
           "atom.shared.add.u32 %v, [%i], %t; bar.sync 0;\n"
           "ld.shared.u32 %v, [%i];\n" TAKE "ld.global.u32 %v, [%a+512];\n" TAKE TAIL},
+    {"bounds in front of a warp, in it and behind it", HEAD
+     "mov.u32 %i, %t; mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE BOUNDS("u32",
+                                                                                         "%i", "0")
+         BOUNDS("u32", "%i", "31") BOUNDS("u32", "%i", "32") BOUNDS("s32", "%i", "45")
+             BOUNDS("s32", "%i", "-1") BOUNDS("u32", "%i", "-1") BOUNDS("u32", "%w", "32") TAIL},
+    {"bounds of rows that wrap, or run backwards", HEAD
+     "sub.u32 %i, %t, 40; add.u32 %j, %i, 40; mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, "
+     "[%a];\n" TAKE BOUNDS("u32", "%i", "8") BOUNDS("s32", "%i", "8") BOUNDS("u32", "%i", "-8")
+         BOUNDS("s32", "%i",
+                "-8") "sub.u32 %i, 60, %t; add.u32 %j, %i, 40;\n"
+                      "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE BOUNDS("u32",
+                                                                                          "%i", "8")
+                          BOUNDS("s32", "%i",
+                                 "8") "add.u32 %i, %t, 0x7fffffe0; sub.u32 %j, %i, 0x7fffffe0;\n"
+                                      "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+                                          BOUNDS("s32", "%i", "0x7ffffff0")
+                                              BOUNDS("u32", "%i", "0x7ffffff0") TAIL},
+    {"bounds of 64 bits",
+     HEAD "cvt.u64.u32 %b, %x; sub.u64 %b, %b, 20; add.u64 %a, %b, 20; mad.lo.u64 %a, %a, 4, %d;\n"
+          "ld.global.u32 %v, [%a];\n" TAKE BOUNDS("u64", "%b", "4") BOUNDS("s64", "%b", "4")
+              BOUNDS("s64", "%b", "-20") BOUNDS("u64", "%b", "100") BOUNDS("u64", "%b", "-1") TAIL},
+    {"a loop to a bound in a warp, with what is behind the barrier", HEAD
+     "mov.u32 %i, %t;\nmore: setp.ge.u32 %p, %i, 210; @%p bra over;\n"
+     "mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+     "add.u32 %i, %i, 96; bra.uni more;\nover: bar.sync 0; st.global.u32 [%d], %s; bar.sync 0;\n"
+     "ld.global.u32 %v, [%d];\n" TAIL},
+    {"a warp that has ended, those behind it, and a barrier",
+     HEAD "mad.wide.u32 %a, %t, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+          "sub.u32 %i, %t, 32; setp.lt.u32 %p, %i, 32; @%p bra last;\n"
+          "st.shared.u32 [%m], %s; bar.sync 0; ld.shared.u32 %v, [%m];\n" TAKE "last: " TAIL},
+    {"a warp that faults, and those in front of it and behind it",
+     HEAD "mad.wide.u32 %a, %t, 4, %d; shr.u32 %i, %t, 5; setp.eq.u32 %p, %i, 1;\n"
+          "@%p add.u64 %a, %a, 0x100000; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"a warp whose lanes part, and those in front of it and behind it",
+     HEAD "mad.wide.u32 %a, %t, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
+          "sub.u32 %i, %t, 32; setp.lt.u32 %p, %i, 9; @!%p bra over; mov.u32 %n, %i;\n"
+          "add.u32 %n, %n, 1;\nmore: ld.global.u32 %v, [%a+64];\n" TAKE ROUND "over: " TAIL},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

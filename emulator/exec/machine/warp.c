@@ -266,6 +266,54 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
     }
 }
 
+/* ---- a warp that begins ---------------------------------------------------------------------- */
+
+/* Uninitialised local memory holds this, never zero; shared memory: check/unwritten.h. */
+enum { POISON = 0xa5 };
+
+static __attribute__((noinline)) void clear_all(struct exec_warp *warp, uint32_t local_bytes)
+{
+    for (unsigned l = 0; local_bytes && l < EXEC_LANES; l++)
+        memset(warp->local + l * warp->local_stride, POISON, local_bytes);
+    for (unsigned l = 0; warp->stack_moved && l < EXEC_LANES; l++)
+        warp->stack[l] = warp->local_stride;
+    if (warp->poison != NULL) exec_poison_forget(warp);
+    if (warp->poll_latest == NULL) return;
+    memset(warp->poll_inst, 0, sizeof warp->poll_inst);
+    warp->poll_latest = NULL;
+    warp->polls = warp->poll_next = 0;
+    warp->idle = (struct exec_idle){.look = NULL};
+}
+
+/* What few warps leave behind. */
+static inline void clear(struct exec_warp *warp, uint32_t local_bytes)
+{
+    if (local_bytes || warp->stack_moved || warp->poison != NULL || warp->poll_latest != NULL)
+        clear_all(warp, local_bytes);
+}
+
+/* What is zero in a warp that begins. */
+enum {
+    ZEROS = offsetof(struct exec_warp, yield),
+    ZEROS_END = offsetof(struct exec_warp, clock_step)
+};
+
+/* Nothing is left of the block that ran before. */
+static inline void wipe(struct exec_warp *warp)
+{
+    memset((unsigned char *)warp + ZEROS, 0, ZEROS_END - ZEROS);
+    warp->fresh = false;
+}
+
+/* A fresh warp becomes one like any other. */
+static void warp_start(struct exec_warp *warp)
+{
+    wipe(warp);
+    warp->fragment_count = 1;
+    warp->fragments[0] = (struct exec_fragment){
+        .pc = warp->worker->function->code, .frame = warp->root, .mask = warp->existing};
+}
+
 /* Nothing is to be chosen, and nobody looks at each instruction. */
 static inline bool is_alone(const struct exec_warp *warp)
 {
@@ -273,54 +321,144 @@ static inline bool is_alone(const struct exec_warp *warp)
            warp->poison == NULL;
 }
 
-/* Most warps have one fragment, at which nobody looks: as run_fragments, in few steps, and without
- * stores of what mostly is there. `cold`: so is the kernel. */
-static inline enum exec_turn run_alone(struct exec_warp *warp, uint64_t before, bool cold)
+/* The turn of a warp that is alone begins: as run_fragments, in few steps, and without stores of
+ * what mostly is there. */
+static inline void begin_alone(struct exec_warp *warp, const struct exec_inst *pc,
+                               struct exec_frame *frame)
 {
-    const struct exec_fragment *fragment = &warp->fragments[0];
-    struct exec_frame *const frame = fragment->frame;
-    const uint32_t mask = fragment->mask;
-    assert(warp->mask == 0 && mask == warp->live);
+    assert(warp->mask == 0);
     if (warp->frame != frame) {
         warp->frame = frame;
         warp->slots = frame->slots;
     }
-    warp->mask = mask;
+    warp->mask = warp->live;
     if (!warp->full) warp->full = 1;
     if (warp->backward != BACKWARD_ALONE) warp->backward = BACKWARD_ALONE;
     if (warp->limit != EXEC_NO_LIMIT) warp->limit = EXEC_NO_LIMIT;
     warp->fragment_count = 0;
-    warp->pc = fragment->pc;
-    const int step = cold || frame != warp->root ? run_cold(warp) : run_until(warp, NULL);
-    warp->lane_instructions += (warp->instructions - before) * exec_lane_count(mask);
+    warp->pc = pc;
+}
+
+/* It ends, for `lanes`; answers how many instructions it was. */
+static inline uint64_t end_alone(struct exec_warp *warp, uint64_t before, uint32_t lanes)
+{
+    const uint64_t executed = warp->instructions - before;
+    warp->lane_instructions += executed * exec_lane_count(lanes);
+    return executed;
+}
+
+/* Whether all lanes that are left wait, in one place. */
+static inline bool is_blocked(const struct exec_warp *warp)
+{
+    return warp->fragment_count == 1 && warp->fragments[0].wait != EXEC_RUNNABLE;
+}
+
+static inline enum exec_turn turn_of(struct exec_warp *warp, int step, uint64_t before)
+{
     if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
     if (warp->mask) fragment_store(warp);
     if (!warp->live) return EXEC_TURN_DONE;
-    if (warp->fragment_count == 1 && warp->fragments[0].wait != EXEC_RUNNABLE)
-        return EXEC_TURN_BLOCKED;
+    if (is_blocked(warp)) return EXEC_TURN_BLOCKED;
     return run_fragments(warp, before + WARP_SLICE);
+}
+
+/* Most warps have one fragment, at which nobody looks. `cold`: so is the kernel. */
+static inline enum exec_turn run_alone(struct exec_warp *warp, bool cold)
+{
+    const struct exec_fragment *fragment = &warp->fragments[0];
+    const uint64_t before = warp->instructions;
+    const uint32_t lanes = warp->live;
+    begin_alone(warp, fragment->pc, fragment->frame);
+    const int step = cold || warp->frame != warp->root ? run_cold(warp) : run_until(warp, NULL);
+    end_alone(warp, before, lanes);
+    return turn_of(warp, step, before);
+}
+
+/* ---- warps that begin one after the other -----------------------------------------------------
+ */
+
+static inline void begin_fresh(struct exec_going *going, struct exec_warp *warp,
+                               const struct exec_inst *code)
+{
+    wipe(warp);
+    begin_alone(warp, code, warp->root);
+    going->warp = warp;
+}
+
+struct exec_warp *exec_warp_next(struct exec_warp *warp, const struct exec_inst *code)
+{
+    struct exec_block *block = warp->block;
+    struct exec_going *going = &block->going;
+    struct exec_warp *next = warp + 1;
+    if (!going->may || warp->mask || (warp->live && !is_blocked(warp)) ||
+        next == block->warps + block->warp_count || !next->fresh)
+        return NULL;
+    going->executed += end_alone(warp, 0, warp->existing);
+    going->met |= warp->live ? EXEC_MET_LIFE : EXEC_MET_STEPS | EXEC_MET_WORK;
+    begin_fresh(going, next, code + 1);
+    next->instructions = 1;
+    return next;
+}
+
+int exec_warp_gone(struct exec_warp *warp, int step)
+{
+    warp->block->going.step = step;
+    return EXEC_WENT_ON;
+}
+
+/* The first turn of a warp; those behind it may have theirs too. Afterwards block->going says whose
+ * the answer is about. */
+static inline enum exec_turn run_fresh(struct exec_warp *warp)
+{
+    struct exec_going *going = &warp->block->going;
+    begin_fresh(going, warp, warp->worker->function->code);
+    going->may = true;
+    int step = run_until(warp, NULL);
+    while (step == EXEC_WENT_ON) {
+        warp = going->warp;
+        step = going->step == EXEC_GO ? run_until(warp, NULL) : going->step;
+    }
+    going->may = false;
+    end_alone(warp, 0, warp->existing);
+    return turn_of(warp, step, 0);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* The turn of a warp whose lanes have been somewhere. */
+static inline enum exec_turn run_again(struct exec_warp *warp, bool cold, bool probed)
+{
+    const struct exec_counts *counts = &warp->worker->counts;
+    if (warp->poll_latest != NULL) {
+        /* The worker's counts have gone on with what other warps did. */
+        warp->idle.loaded = counts->bytes_loaded;
+        warp->idle.transactions = counts->transactions;
+    }
+    if (warp->yield) warp->yield = false;
+    return is_alone(warp) && !probed ? run_alone(warp, cold)
+                                     : run_fragments(warp, warp->instructions + WARP_SLICE);
 }
 
 unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
 {
-    const struct exec_counts *counts = &block->worker->counts;
     const struct exec_warp *const end = block->warps + block->warp_count;
     const bool probed = block->probe != NULL;
     const bool cold = is_cold(block->worker->function);
+    struct exec_going *going = &block->going;
     unsigned met = 0;
     uint64_t done = 0;
+    going->executed = going->met = 0;
     for (struct exec_warp *warp = block->warps; warp != end && !(met & EXEC_MET_FAULT); warp++) {
         if (!warp->live) continue;
-        const uint64_t before = warp->instructions;
-        if (warp->poll_latest != NULL) {
-            /* The worker's counts have gone on with what other warps did. */
-            warp->idle.loaded = counts->bytes_loaded;
-            warp->idle.transactions = counts->transactions;
+        if (warp->fresh && (cold || probed)) warp_start(warp);
+        const uint64_t before = warp->fresh ? 0 : warp->instructions;
+        enum exec_turn turn;
+        if (warp->fresh) {
+            turn = run_fresh(warp);
+            warp = going->warp;
+        } else {
+            turn = run_again(warp, cold, probed);
         }
-        if (warp->yield) warp->yield = false;
-        const enum exec_turn turn = is_alone(warp) && !probed
-                                        ? run_alone(warp, before, cold)
-                                        : run_fragments(warp, before + WARP_SLICE);
         done += warp->instructions - before;
         if (turn == EXEC_TURN_DONE) {
             met |= EXEC_MET_STEPS | EXEC_MET_WORK;
@@ -331,8 +469,8 @@ unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
         if (turn != EXEC_TURN_BLOCKED) met |= EXEC_MET_STEPS;
         if (turn == EXEC_TURN_SPENT && !warp->yield) met |= EXEC_MET_WORK;
     }
-    *executed += done;
-    return met;
+    *executed += done + going->executed;
+    return met | going->met;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -474,44 +612,6 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
 
 /* ---- a block that begins --------------------------------------------------------------------- */
 
-/* Uninitialised local memory holds this, never zero; shared memory: check/unwritten.h. */
-enum { POISON = 0xa5 };
-
-/* What few warps leave behind. */
-static __attribute__((noinline)) void clear(struct exec_warp *warp, uint32_t local_bytes)
-{
-    for (unsigned l = 0; local_bytes && l < EXEC_LANES; l++)
-        memset(warp->local + l * warp->local_stride, POISON, local_bytes);
-    for (unsigned l = 0; warp->stack_moved && l < EXEC_LANES; l++)
-        warp->stack[l] = warp->local_stride;
-    if (warp->poison != NULL) exec_poison_forget(warp);
-    if (warp->poll_latest == NULL) return;
-    memset(warp->poll_inst, 0, sizeof warp->poll_inst);
-    warp->poll_latest = NULL;
-    warp->polls = warp->poll_next = 0;
-    warp->idle = (struct exec_idle){.look = NULL};
-}
-
-/* What is zero in a warp that begins. */
-enum {
-    ZEROS = offsetof(struct exec_warp, yield),
-    ZEROS_END = offsetof(struct exec_warp, clock_step)
-};
-
-/* All lanes of the block that ran before have exited: none runs, and none waits. */
-static inline void warp_start(struct exec_warp *warp, const struct exec_inst *code,
-                              uint32_t local_bytes)
-{
-    assert((warp->mask | warp->live | warp->exchanging) == 0);
-    if (local_bytes || warp->stack_moved || warp->poison != NULL || warp->poll_latest != NULL)
-        clear(warp, local_bytes);
-    warp->live = warp->existing;
-    warp->fragment_count = 1;
-    warp->fragments[0] =
-        (struct exec_fragment){.pc = code, .frame = warp->root, .mask = warp->existing};
-    memset((unsigned char *)warp + ZEROS, 0, ZEROS_END - ZEROS);
-}
-
 /* A word for each lane. */
 typedef uint32_t frame_words __attribute__((vector_size(4 * EXEC_LANES), aligned(4)));
 
@@ -555,9 +655,13 @@ bool exec_warps_start(struct exec_block *block)
         if (warp->root == NULL) return false;
     }
     if (!fresh) roots_renew(block, function);
-    const struct exec_inst *const code = function->code;
-    const uint32_t local_bytes = function->local_bytes;
-    for (struct exec_warp *warp = block->warps; warp != end; warp++)
-        warp_start(warp, code, local_bytes);
+    const bool in_cluster = block->worker->launch->cluster[0] != 0;
+    for (struct exec_warp *warp = block->warps; warp != end; warp++) {
+        assert((warp->mask | warp->live | warp->exchanging | warp->fragment_count) == 0);
+        clear(warp, function->local_bytes);
+        warp->live = warp->existing;
+        warp->fresh = true;
+        if (in_cluster) warp_start(warp); /* other blocks look at it */
+    }
     return true;
 }

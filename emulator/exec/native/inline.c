@@ -78,6 +78,59 @@ LLVMValueRef native_call_inst(const struct native_translation *t, const struct e
     return native_call(t, native_pointer(t, run), native_pointer(t, native_executed(t, inst)));
 }
 
+/* A function of the machine, as a value; `results` and the two parameters: their types. */
+static LLVMValueRef call_machine(const struct native_translation *t, const void *function,
+                                 LLVMTypeRef result, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef parameters[] = {t->llvm->TypeOf(a), t->llvm->TypeOf(b)};
+    LLVMTypeRef type = t->llvm->FunctionType(result, parameters, 2, false);
+    LLVMValueRef at = t->llvm->BuildBitCast(t->builder, native_pointer(t, function),
+                                            t->llvm->PointerType(type, 0), "");
+    return t->llvm->BuildCall2(t->builder, type, at, (LLVMValueRef[]){a, b}, 2, "");
+}
+
+void native_build_return(const struct native_translation *t, LLVMValueRef step)
+{
+    if (t->warp != t->called) {
+        LLVMBasicBlockRef same = native_new_block(t), other = native_new_block(t);
+        void *gone;
+        memcpy(&gone, &(int (*)(struct exec_warp *, int)){exec_warp_gone}, sizeof gone);
+        t->llvm->BuildCondBr(t->builder,
+                             t->llvm->BuildICmp(t->builder, LLVMIntEQ, t->warp, t->called, ""),
+                             same, other);
+        t->llvm->PositionBuilderAtEnd(t->builder, other);
+        t->llvm->BuildRet(t->builder, call_machine(t, gone, t->word, t->warp, step));
+        t->llvm->PositionBuilderAtEnd(t->builder, same);
+    }
+    t->llvm->BuildRet(t->builder, step);
+}
+
+/* The turn of these lanes is over, or not: then that of the next warp may begin. */
+static void go_to_next(const struct native_translation *t, LLVMValueRef step)
+{
+    LLVMBasicBlockRef over = native_new_block(t), found = native_new_block(t),
+                      done = native_new_block(t);
+    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    void *next;
+    memcpy(&next,
+           &(struct exec_warp * (*)(struct exec_warp *, const struct exec_inst *)){exec_warp_next},
+           sizeof next);
+    t->llvm->BuildCondBr(
+        t->builder,
+        t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_RESCHEDULE), ""),
+        over, done);
+    t->llvm->PositionBuilderAtEnd(t->builder, over);
+    LLVMValueRef warp =
+        call_machine(t, next, t->bytes, t->warp, native_pointer(t, native_executed(t, first)));
+    t->llvm->BuildCondBr(
+        t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, warp, native_pointer(t, NULL), ""),
+        done, found);
+    t->llvm->PositionBuilderAtEnd(t->builder, found);
+    t->llvm->BuildStore(t->builder, warp, t->place);
+    t->llvm->BuildBr(t->builder, t->again);
+    t->llvm->PositionBuilderAtEnd(t->builder, done);
+}
+
 void native_build_leave(struct native_translation *t)
 {
     LLVMBasicBlockRef executes = native_new_block(t), gone = native_new_block(t);
@@ -87,14 +140,16 @@ void native_build_leave(struct native_translation *t)
         if (t->slots[k].writes) native_copy_slot(t, &t->slots[k], true);
     t->llvm->BuildBr(t->builder, t->end);
     t->llvm->PositionBuilderAtEnd(t->builder, t->end);
+    native_count_accesses(t);
     LLVMValueRef run = t->llvm->BuildLoad2(t->builder, t->bytes, t->run, "");
     LLVMValueRef none = t->llvm->BuildICmp(t->builder, LLVMIntEQ, run, native_pointer(t, NULL), "");
     t->llvm->BuildCondBr(t->builder, none, gone, executes);
     t->llvm->PositionBuilderAtEnd(t->builder, executes);
-    t->llvm->BuildRet(t->builder,
-                      native_call(t, run, t->llvm->BuildLoad2(t->builder, t->bytes, t->last, "")));
+    LLVMValueRef step = native_call(t, run, t->llvm->BuildLoad2(t->builder, t->bytes, t->last, ""));
+    if (t->again != NULL) go_to_next(t, step);
+    native_build_return(t, step);
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
-    t->llvm->BuildRet(t->builder, t->llvm->BuildLoad2(t->builder, t->word, t->step, ""));
+    native_build_return(t, t->llvm->BuildLoad2(t->builder, t->word, t->step, ""));
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -248,6 +303,66 @@ static void inline_stepped(struct native_translation *t, const struct exec_inst 
     t->pending++;
 }
 
+/* The last lane's value of a slot, and whether it is behind the first, as it should be. */
+static LLVMValueRef last_of(const struct native_translation *t, const struct exec_inst *inst,
+                            const struct native_comparison *comparison, uint32_t offset,
+                            LLVMValueRef first, LLVMValueRef *sure)
+{
+    const int32_t step = native_step_before(&t->unit->steps, native_index_of(t, inst), offset);
+    if (step == 0) return first;
+    const int64_t away = (int64_t)step * (EXEC_LANES - 1);
+    LLVMValueRef last = t->llvm->BuildAdd(
+        t->builder, first, t->llvm->ConstInt(t->llvm->TypeOf(first), (uint64_t)away, true), "");
+    const LLVMIntPredicate grows = comparison->is_signed ? LLVMIntSGE : LLVMIntUGE,
+                           shrinks = comparison->is_signed ? LLVMIntSLE : LLVMIntULE;
+    LLVMValueRef fits = t->llvm->BuildICmp(t->builder, step > 0 ? grows : shrinks, last, first, "");
+    *sure = *sure == NULL ? fits : t->llvm->BuildAnd(t->builder, *sure, fits, "");
+    return last;
+}
+
+/* Nearly all warps are on one side of a bound: then the first and the last lane tell of all. */
+static void inline_compared(struct native_translation *t, const struct exec_inst *inst,
+                            const struct native_comparison *comparison, LLVMValueRef row)
+{
+    LLVMValueRef sure = NULL;
+    LLVMValueRef a = native_first_of(t, inst->a, 0), b = native_first_of(t, inst->b, 0);
+    LLVMValueRef last_a = last_of(t, inst, comparison, inst->a, a, &sure);
+    LLVMValueRef last_b = last_of(t, inst, comparison, inst->b, b, &sure);
+    LLVMValueRef holds = t->llvm->BuildICmp(t->builder, comparison->holds, a, b, "");
+    LLVMValueRef all = t->llvm->BuildSExt(t->builder, holds, t->word, "");
+    LLVMBasicBlockRef next = NULL;
+    if (sure != NULL) {
+        LLVMValueRef other = t->llvm->BuildICmp(t->builder, comparison->holds, last_a, last_b, "");
+        LLVMValueRef same = t->llvm->BuildICmp(t->builder, LLVMIntEQ, holds, other, "");
+        LLVMBasicBlockRef quick = native_new_block(t), rest = native_new_block(t);
+        next = native_new_block(t);
+        native_expect(t, t->llvm->BuildCondBr(t->builder,
+                                              t->llvm->BuildAnd(t->builder, sure, same, ""), quick,
+                                              rest));
+        t->llvm->PositionBuilderAtEnd(t->builder, rest);
+        inline_row(t, inst, row);
+        t->pending--;
+        t->llvm->BuildBr(t->builder, next);
+        t->llvm->PositionBuilderAtEnd(t->builder, quick);
+    }
+    native_store(t, t->lanes, inst->e, t->llvm->BuildNot(t->builder, all, ""));
+    native_store(t, t->lanes, inst->d, all);
+    if (next != NULL) {
+        t->llvm->BuildBr(t->builder, next);
+        t->llvm->PositionBuilderAtEnd(t->builder, next);
+    }
+    t->pending++;
+}
+
+/* Whether both sides' first lanes are at hand. */
+static const struct native_comparison *comparison_at(const struct native_translation *t,
+                                                     const struct exec_inst *inst)
+{
+    return t->unit->parts == 1 && native_keeps_firsts(t, inst->a) && native_keeps_firsts(t, inst->b)
+               ? native_comparison_of(&t->unit->steps, inst)
+               : NULL;
+}
+
 /* Whether what is put in line looks at the lanes' addresses, of which the step is known, all the
  * same: not of a load or store of one place or, by a wide address, in global memory. */
 static bool looks_at_lanes(const struct native_translation *t, const struct exec_inst *inst,
@@ -318,6 +433,7 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
 {
     t->pending++;
     native_count_pending(t);
+    native_count_accesses(t);
     native_store(t, t->warp, offsetof(struct exec_warp, pc),
                  native_pointer(t, native_executed(t, inst + 1)));
     for (size_t k = 0; k < t->slot_count; k++)
@@ -389,7 +505,11 @@ void native_build_straight(struct native_translation *t, const struct exec_inst 
     LLVMValueRef row = native_row_of(t, inst);
     t->at = native_index_of(t, inst);
     t->where = NATIVE_BEFORE;
-    if (row != NULL && kind == NATIVE_LANES && is_stepped(t, inst))
+    const struct native_comparison *comparison =
+        row != NULL && kind == NATIVE_LANES ? comparison_at(t, inst) : NULL;
+    if (comparison != NULL)
+        inline_compared(t, inst, comparison, row);
+    else if (row != NULL && kind == NATIVE_LANES && is_stepped(t, inst))
         inline_stepped(t, inst, row);
     else if (row != NULL && kind == NATIVE_LANES)
         inline_row(t, inst, row);

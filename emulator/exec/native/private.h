@@ -148,6 +148,14 @@ struct native_rule {
     enum native_widens widens; /* what is multiplied or moved */
 };
 
+/* A comparison of integers that, of a row of values a step apart, is the same for all if it is for
+ * the first and for the last. */
+struct native_comparison {
+    exec_handler *run;
+    LLVMIntPredicate holds;
+    bool is_signed;
+};
+
 struct native_steps {
     const struct exec_function *function;
     const struct native_live *live; /* whose slots */
@@ -175,8 +183,12 @@ int32_t native_step_made(const struct native_steps *steps, size_t index);
 /* What more is known of the instruction; NULL: nothing, as of a shift by what is not known. */
 const struct native_rule *native_rule_of(const struct native_steps *steps,
                                          const struct exec_inst *inst);
-/* The slots of which a region's addresses are made by steps: malloc, for each of live's; NULL: no
- * memory. */
+/* What is known of the comparison; NULL: it is none, or the steps of what it compares are not
+ * known, or parts of a warp are compared. */
+const struct native_comparison *native_comparison_of(const struct native_steps *steps,
+                                                     const struct exec_inst *inst);
+/* The slots of which a region's addresses are made by steps, and those compared with them: malloc,
+ * for each of live's; NULL: no memory. */
 bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region);
 
 /* ---- native/translate.c: a region as one function -------------------------------------------- */

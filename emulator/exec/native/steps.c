@@ -21,10 +21,39 @@ static struct {
     pthread_once_t once;
     struct native_rule rules[24];
     size_t count;
+    struct native_comparison comparisons[16];
+    size_t comparison_count;
 } known = {.once = PTHREAD_ONCE_INIT};
+
+static void build_comparisons(void)
+{
+    static const struct {
+        const char *key;
+        LLVMIntPredicate holds;
+        bool is_signed;
+    } rows[] = {
+        {"setp.lt.u32", LLVMIntULT, false}, {"setp.le.u32", LLVMIntULE, false},
+        {"setp.gt.u32", LLVMIntUGT, false}, {"setp.ge.u32", LLVMIntUGE, false},
+        {"setp.lt.s32", LLVMIntSLT, true},  {"setp.le.s32", LLVMIntSLE, true},
+        {"setp.gt.s32", LLVMIntSGT, true},  {"setp.ge.s32", LLVMIntSGE, true},
+        {"setp.lt.u64", LLVMIntULT, false}, {"setp.le.u64", LLVMIntULE, false},
+        {"setp.gt.u64", LLVMIntUGT, false}, {"setp.ge.u64", LLVMIntUGE, false},
+        {"setp.lt.s64", LLVMIntSLT, true},  {"setp.le.s64", LLVMIntSLE, true},
+        {"setp.gt.s64", LLVMIntSGT, true},  {"setp.ge.s64", LLVMIntSGE, true},
+    };
+    _Static_assert(
+        sizeof rows / sizeof *rows == sizeof known.comparisons / sizeof *known.comparisons, "room");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const struct exec_row *row = exec_row_find(rows[k].key);
+        if (row == NULL) continue;
+        known.comparisons[known.comparison_count++] = (struct native_comparison){
+            .run = row->run, .holds = rows[k].holds, .is_signed = rows[k].is_signed};
+    }
+}
 
 static void build(void)
 {
+    build_comparisons();
     static const struct {
         const char *key;
         enum native_does does;
@@ -159,6 +188,21 @@ const struct native_rule *native_rule_of(const struct native_steps *steps,
         if (known.rules[k].run == inst->run)
             return known.rules[k].does != NATIVE_SHIFTS || shift_of(steps, inst, &by)
                        ? &known.rules[k]
+                       : NULL;
+    return NULL;
+}
+
+const struct native_comparison *native_comparison_of(const struct native_steps *steps,
+                                                     const struct exec_inst *inst)
+{
+    const size_t index = (size_t)(inst - steps->function->code);
+    pthread_once(&known.once, build);
+    for (size_t k = 0; k < known.comparison_count; k++)
+        if (known.comparisons[k].run == inst->run)
+            return steps->in_line[index] &&
+                           native_step_before(steps, index, inst->a) != NATIVE_ANY &&
+                           native_step_before(steps, index, inst->b) != NATIVE_ANY
+                       ? &known.comparisons[k]
                        : NULL;
     return NULL;
 }
@@ -366,6 +410,25 @@ static void want_sources(const struct native_steps *steps, bool *wanted, size_t 
         if (!uses[k].writes) want(steps, wanted, uses[k].offset, changed);
 }
 
+/* Whether its first lane is at hand, or would be for nothing. */
+static bool is_at_hand(const struct native_steps *steps, const bool *wanted, uint32_t offset)
+{
+    const int32_t slot = native_live_slot(steps->live, offset);
+    const struct exec_constant *constant = native_constant_at(steps->function, offset);
+    return slot >= 0 && (wanted[slot] || (constant != NULL && native_is_uniform(constant)));
+}
+
+static void want_compared(const struct native_steps *steps, bool *wanted, size_t index)
+{
+    const struct exec_inst *inst = &steps->function->code[index];
+    bool ignored;
+    if (native_comparison_of(steps, inst) == NULL || !is_at_hand(steps, wanted, inst->a) ||
+        !is_at_hand(steps, wanted, inst->b))
+        return;
+    want(steps, wanted, inst->a, &ignored);
+    want(steps, wanted, inst->b, &ignored);
+}
+
 bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region)
 {
     bool *wanted = calloc(steps->live->slot_count + 1, sizeof *wanted), ignored;
@@ -379,5 +442,6 @@ bool *native_steps_wanted(const struct native_steps *steps, const struct native_
         changed = false;
         for (size_t k = region->end; k-- > region->first;) want_sources(steps, wanted, k, &changed);
     }
+    for (size_t k = region->first; k < region->end; k++) want_compared(steps, wanted, k);
     return wanted;
 }

@@ -13,6 +13,7 @@
 #include "emulator/exec/launch.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/native/translation.h"
+#include "emulator/exec/ops/ops.h"
 #include "emulator/exec/ops/quick.h"
 #include "emulator/ptx/ptx.h"
 
@@ -208,8 +209,8 @@ static LLVMValueRef not_in_rows(const struct native_translation *t)
 }
 
 /* Whether all guesses are right, as a condition; NULL: there are none. What special registers hold
- * is known from the block's shape. */
-static LLVMValueRef build_guesses(const struct native_translation *t)
+ * is known from the block's shape, and so of the next warp as well: `next`. */
+static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
 {
     const struct native_live *live = &t->unit->live;
     LLVMValueRef frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes),
@@ -220,7 +221,7 @@ static LLVMValueRef build_guesses(const struct native_translation *t)
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
         const int32_t step = native_step_before(&t->unit->steps, t->region->first, offset);
         if (!is_guessed(t, k) || (constant != NULL && native_is_uniform(constant))) continue;
-        if (constant != NULL && in_rows) continue;
+        if (constant != NULL && (in_rows || next)) continue;
         in_rows |= constant != NULL;
         LLVMValueRef here =
             native_load(t, frame, offset, native_slot_type(t, live->slots[k].width));
@@ -233,8 +234,20 @@ static LLVMValueRef build_guesses(const struct native_translation *t)
                        : t->llvm->BuildICmp(t->builder, LLVMIntEQ, all, native_number(t, 0), "");
 }
 
-/* Room for what is wanted, and what is there already. */
-static void take_guesses(const struct native_translation *t)
+/* Whether all lanes of all warps have the same in a slot of the region, which it only reads; NULL:
+ * not as far as is known. */
+static const struct exec_constant *same_for_all(const struct native_translation *t,
+                                                const struct native_use *slot)
+{
+    const struct exec_constant *constant = native_constant_at(t->unit->function, slot->offset);
+    return constant != NULL && native_is_uniform(constant) && !slot->writes &&
+                   slot->width == constant->width * EXEC_LANES
+               ? constant
+               : NULL;
+}
+
+/* What is wanted, and is there already: of a warp, or of all. */
+static void take_guesses(const struct native_translation *t, bool of_all)
 {
     const struct native_live *live = &t->unit->live;
     for (size_t k = 0; k < live->slot_count; k++) {
@@ -243,6 +256,7 @@ static void take_guesses(const struct native_translation *t)
         LLVMTypeRef type = native_lane_type(t, offset);
         LLVMValueRef firsts[NATIVE_HALVES];
         if (!is_guessed(t, k) || width == NATIVE_MASK) continue;
+        if (of_all != (constant != NULL && native_is_uniform(constant))) continue;
         for (unsigned p = 0; p < t->unit->parts; p++)
             firsts[p] = constant != NULL && constant->kind == EXEC_CONSTANT_VALUE
                             ? t->llvm->ConstInt(type, constant->value, false)
@@ -253,9 +267,9 @@ static void take_guesses(const struct native_translation *t)
 
 static void copy_in(const struct native_translation *t)
 {
-    const struct exec_function *function = t->unit->function;
     for (size_t k = 0; k < t->slot_count; k++) {
         const struct native_use *slot = &t->slots[k];
+        if (same_for_all(t, slot) != NULL) continue;
         /* Nobody else has lanes there that live. */
         if (t->full && !native_is_live(&t->unit->live, t->region->first, slot->offset))
             native_store(t, t->lanes, slot->offset,
@@ -263,13 +277,13 @@ static void copy_in(const struct native_translation *t)
         else
             native_copy_slot(t, slot, false);
     }
-    for (size_t c = 0; c < function->constant_count; c++) {
-        const struct exec_constant *constant = &function->constants[c];
-        if (!native_is_uniform(constant)) continue;
-        for (size_t k = 0; k < t->slot_count; k++)
-            if (t->slots[k].offset == constant->slot && !t->slots[k].writes &&
-                t->slots[k].width == constant->width * EXEC_LANES)
-                native_store(t, t->lanes, constant->slot, splat(t, constant));
+}
+
+static void copy_in_for_all(const struct native_translation *t)
+{
+    for (size_t k = 0; k < t->slot_count; k++) {
+        const struct exec_constant *constant = same_for_all(t, &t->slots[k]);
+        if (constant != NULL) native_store(t, t->lanes, constant->slot, splat(t, constant));
     }
 }
 
@@ -314,7 +328,7 @@ static void fill_quick(const struct native_translation *t)
     LLVMValueRef block = native_load(t, t->warp, offsetof(struct exec_warp, block), t->bytes);
     LLVMValueRef worker = native_load(t, t->warp, offsetof(struct exec_warp, worker), t->bytes);
     native_store(t, t->quick, offsetof(struct exec_quick, slots), t->lanes);
-    native_store(t, t->quick, offsetof(struct exec_quick, warp), t->warp);
+    native_store(t, t->quick, offsetof(struct exec_quick, counts), t->counts);
     native_store(t, t->quick, offsetof(struct exec_quick, worker), worker);
     native_store(t, t->quick, offsetof(struct exec_quick, shared),
                  native_load(t, block, offsetof(struct exec_block, shared), t->bytes));
@@ -332,7 +346,47 @@ static void fill_quick(const struct native_translation *t)
     native_store(t, t->quick, offsetof(struct exec_quick, order), native_pointer(t, order));
 }
 
-/* From here on, with the builder at the entry block's end; `start`: where the version begins. */
+/* What is the same for all warps that come here one after the other. */
+static void begin_version(const struct native_translation *t)
+{
+    native_store(t, t->copy, offsetof(struct exec_warp, slots), t->lanes);
+    fill_quick(t);
+    native_count_nothing(t);
+    copy_in_for_all(t);
+    if (t->stepped) take_guesses(t, true);
+}
+
+static void begin_warp(struct native_translation *t)
+{
+    t->frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes);
+    t->mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
+    t->computing = t->full ? native_number(t, EXEC_ALL) : t->mask;
+    t->llvm->BuildStore(t->builder, native_pointer(t, NULL), t->run);
+    native_store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
+    native_store(t, t->quick, offsetof(struct exec_quick, warp), t->warp);
+    /* The loop that calls us has counted the first. */
+    native_count(t, offsetof(struct exec_warp, instructions), t->wide, -1);
+    copy_in(t);
+    if (t->stepped) take_guesses(t, false);
+}
+
+/* Whether a warp's turn often begins and ends in the region: all of a small kernel, or all up to
+ * its first barrier. */
+static bool goes_on(const struct native_translation *t)
+{
+    const struct native_region *region = t->region;
+    bool ends = false;
+    for (uint32_t k = region->first; k < region->end; k++) {
+        const struct exec_inst *inst = &t->unit->function->code[k];
+        ends |= native_is_end(inst) || inst->run == exec_barrier_sync;
+    }
+    return ends && region->first == 0 && t->unit->function->entry;
+}
+
+static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
+
+/* From here on, with the builder at the entry block's end; `start`: where the version begins. Whole
+ * warps are followed by others. */
 static void build_version(struct native_translation *t, LLVMBasicBlockRef start, bool full)
 {
     const struct native_region *region = t->region;
@@ -345,6 +399,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     t->run = t->llvm->BuildAlloca(t->builder, t->bytes, "");
     t->copy = room_for(t, sizeof(struct exec_warp));
     t->quick = room_for(t, sizeof(struct exec_quick));
+    t->counts = room_for(t, sizeof(struct exec_quick_counts));
     t->lanes = room_for(t, t->unit->function->frame_bytes);
     t->leave = native_new_block(t);
     t->end = native_new_block(t);
@@ -352,18 +407,16 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
         t->blocks[k - region->first] =
             k == region->first || t->unit->leads[k] ? native_new_block(t) : NULL;
 
+    LLVMBasicBlockRef head = native_new_block(t);
+    t->again = full && goes_on(t) ? native_new_block(t) : NULL;
     t->llvm->PositionBuilderAtEnd(t->builder, start);
+    t->warp = t->called;
     t->frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes);
-    t->mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
-    t->computing = full ? native_number(t, EXEC_ALL) : t->mask;
-    native_store(t, t->copy, offsetof(struct exec_warp, slots), t->lanes);
-    native_store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
-    t->llvm->BuildStore(t->builder, native_pointer(t, NULL), t->run);
-    /* The loop that calls us has counted the first. */
-    native_count(t, offsetof(struct exec_warp, instructions), t->wide, -1);
-    fill_quick(t);
-    copy_in(t);
-    if (t->stepped) take_guesses(t);
+    begin_version(t);
+    t->llvm->BuildBr(t->builder, head);
+    t->llvm->PositionBuilderAtEnd(t->builder, head);
+    if (t->again != NULL) t->warp = t->llvm->BuildLoad2(t->builder, t->bytes, t->place, "");
+    begin_warp(t);
     t->pending = 0;
     t->at = region->first;
     t->where = NATIVE_BEFORE;
@@ -386,6 +439,8 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
         native_go_on(t, region->end);
     }
     native_build_leave(t);
+    if (t->again != NULL) build_again(t, head);
+    t->warp = t->called;
 }
 
 /* ---- a region -------------------------------------------------------------------------------- */
@@ -428,7 +483,7 @@ static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
         native_number(t, 0), "");
     t->llvm->BuildCondBr(t->builder, is_full, whole, partly);
     t->llvm->PositionBuilderAtEnd(t->builder, whole);
-    LLVMValueRef right = t->versions & NATIVE_STEPPED ? build_guesses(t) : NULL;
+    LLVMValueRef right = t->versions & NATIVE_STEPPED ? build_guesses(t, false) : NULL;
     if (right == NULL)
         t->llvm->BuildBr(t->builder, full);
     else
@@ -449,8 +504,22 @@ static void build_others(const struct native_translation *t, LLVMBasicBlockRef b
         handler = t->llvm->BuildLoad2(t->builder, t->bytes,
                                       t->llvm->BuildBitCast(t->builder, cell, type, ""), "");
     }
-    t->llvm->BuildRet(t->builder,
-                      native_call(t, handler, native_pointer(t, native_executed(t, first))));
+    native_build_return(t, native_call(t, handler, native_pointer(t, native_executed(t, first))));
+}
+
+/* The block `again`: the next warp goes to `head`, if it is as it should be. */
+static void build_again(struct native_translation *t, LLVMBasicBlockRef head)
+{
+    t->llvm->PositionBuilderAtEnd(t->builder, t->again);
+    t->warp = t->llvm->BuildLoad2(t->builder, t->bytes, t->place, "");
+    LLVMValueRef right = t->stepped ? build_guesses(t, true) : NULL;
+    if (right == NULL) {
+        t->llvm->BuildBr(t->builder, head);
+        return;
+    }
+    LLVMBasicBlockRef others = native_new_block(t);
+    native_expect(t, t->llvm->BuildCondBr(t->builder, right, head, others));
+    build_others(t, others);
 }
 
 /* The version for full warps, or others; who else runs it, if it is not wanted. */
@@ -472,11 +541,14 @@ static void build_function(struct native_translation *t, const char *name)
     LLVMTypeRef parameters[] = {t->bytes, t->bytes};
     t->function =
         llvm->AddFunction(t->unit->module, name, llvm->FunctionType(t->word, parameters, 2, false));
-    t->warp = llvm->GetParam(t->function, 0);
+    t->warp = t->called = llvm->GetParam(t->function, 0);
     LLVMBasicBlockRef entry = native_new_block(t), aside = native_new_block(t),
                       start = native_new_block(t);
     LLVMBasicBlockRef others = native_new_block(t);
     build_others(t, others);
+    llvm->PositionBuilderAtEnd(t->builder, entry);
+    t->place = llvm->BuildAlloca(t->builder, t->bytes, "");
+    llvm->BuildStore(t->builder, t->called, t->place);
     LLVMBasicBlockRef full = build_wanted(t, entry, others, true);
     LLVMBasicBlockRef partly = build_wanted(t, entry, others, false);
     llvm->PositionBuilderAtEnd(t->builder, entry);

@@ -17,6 +17,7 @@ struct native_translation {
     struct native_use *slots; /* of the region, each offset once */
     size_t slot_count;
     LLVMValueRef function;
+    LLVMValueRef called;                 /* the warp that it was called for */
     LLVMTypeRef byte, word, wide, bytes; /* i8, i32, i64, i8* */
     LLVMAttributeRef cold;
     /* Of the version that is being made: */
@@ -26,7 +27,9 @@ struct native_translation {
     LLVMValueRef last, run;       /* the same of an instruction to be executed then, and of what
                                      executes it, or NULL */
     LLVMValueRef warp, copy;      /* the warp, and what handlers see */
-    LLVMValueRef quick;           /* what those of ops/quick.h see */
+    LLVMValueRef place;           /* where the warp stands ... */
+    LLVMBasicBlockRef again;      /* ... with which it begins anew here; NULL: with none */
+    LLVMValueRef quick, counts;   /* what those of ops/quick.h see */
     LLVMValueRef frame, lanes;    /* the frame's slots, and what handlers see */
     LLVMValueRef mask, computing; /* the lanes that run, those whose results are written */
     LLVMValueRef others;          /* in a branch that some take: the lanes that do not ... */
@@ -99,6 +102,9 @@ void native_settle_uses(const struct native_translation *t, const struct exec_in
 LLVMValueRef native_count(const struct native_translation *t, size_t field, LLVMTypeRef type,
                           int64_t by);
 void native_count_pending(struct native_translation *t);
+/* struct exec_quick_counts: that nothing is in it, and what is to where it belongs. */
+void native_count_nothing(const struct native_translation *t);
+void native_count_accesses(const struct native_translation *t);
 /* The lanes that do not run have executed `instructions` less than those that do. */
 void native_count_apart(const struct native_translation *t, uint32_t instructions);
 
@@ -122,5 +128,7 @@ void native_leave(const struct native_translation *t, const struct exec_inst *pc
 void native_leave_by(struct native_translation *t, const struct exec_inst *inst);
 /* The blocks `leave` and `end`. */
 void native_build_leave(struct native_translation *t);
+/* Answers `step`, for whichever warp it is now. */
+void native_build_return(const struct native_translation *t, LLVMValueRef step);
 
 #endif

@@ -1,7 +1,8 @@
 /* The values that a translation is made of: numbers and places, the copy of the slots, and counts.
  */
+#include "emulator/exec/launch.h"
 #include "emulator/exec/native/translation.h"
-#include "emulator/exec/warp.h"
+#include "emulator/exec/ops/quick.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -212,6 +213,38 @@ void native_count_pending(struct native_translation *t)
     if (t->pending)
         native_count(t, offsetof(struct exec_warp, instructions), t->wide, (int64_t)t->pending);
     t->pending = 0;
+}
+
+/* Where each goes: of the worker, or of the warp. */
+static const struct {
+    size_t from, to;
+    bool of_warp;
+} accesses[] = {
+    {offsetof(struct exec_quick_counts, loaded),
+     offsetof(struct exec_worker, counts) + offsetof(struct exec_counts, bytes_loaded), false},
+    {offsetof(struct exec_quick_counts, stored),
+     offsetof(struct exec_worker, counts) + offsetof(struct exec_counts, bytes_stored), false},
+    {offsetof(struct exec_quick_counts, transactions),
+     offsetof(struct exec_worker, counts) + offsetof(struct exec_counts, transactions), false},
+    {offsetof(struct exec_quick_counts, chain), offsetof(struct exec_warp, chain), true},
+};
+
+void native_count_nothing(const struct native_translation *t)
+{
+    for (size_t k = 0; k < sizeof accesses / sizeof *accesses; k++)
+        native_store(t, t->counts, accesses[k].from, t->llvm->ConstNull(t->wide));
+}
+
+void native_count_accesses(const struct native_translation *t)
+{
+    LLVMValueRef worker = native_load(t, t->warp, offsetof(struct exec_warp, worker), t->bytes);
+    for (size_t k = 0; k < sizeof accesses / sizeof *accesses; k++) {
+        LLVMValueRef base = accesses[k].of_warp ? t->warp : worker;
+        LLVMValueRef sum = native_load(t, base, accesses[k].to, t->wide);
+        LLVMValueRef here = native_load(t, t->counts, accesses[k].from, t->wide);
+        native_store(t, base, accesses[k].to, t->llvm->BuildAdd(t->builder, sum, here, ""));
+    }
+    native_count_nothing(t);
 }
 
 LLVMBasicBlockRef native_new_block(const struct native_translation *t)

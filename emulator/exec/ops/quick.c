@@ -155,16 +155,16 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     const bool same = at.same, row = at.row;
     const u64 span = same ? bytes : EXEC_HALF * bytes;
     const u64 reach = quick->whole ? high + span - low : span, last = cache->size - reach;
-    if ((quick->mask != EXEC_ALL) | (((low | high) & (bytes - 1)) != 0) | !(same | row) |
-        (store & cache->read_only) | (cache->size < reach) | (low - cache->low > last) |
-        (!quick->whole && high - cache->low > last))
+    if ((quick->mask != EXEC_ALL) | (((low | (quick->whole ? 0 : high)) & (bytes - 1)) != 0) |
+        !(same | row) | (store & cache->read_only) | (cache->size < reach) |
+        (low - cache->low > last) | (!quick->whole && high - cache->low > last))
         return false;
     if (bytes == HALF_SECTOR && (same || high != low + span)) return false;
     if (cache->marks != NULL &&
         (store || same || !mark_words(cache, low, high, EXEC_HALF * bytes)) &&
         !mark(cache, low, high, span))
         return false;
-    count(quick, inst, low, high, span, bytes, store);
+    count(quick, inst, sectors_of(quick->whole, low, high, span), bytes, store);
     *parts = (struct parts){(unsigned char *)(uintptr_t)(low + cache->delta),
                             (unsigned char *)(uintptr_t)(high + cache->delta), same};
     if (!store && !same) exec_fetch_next(parts->low, EXEC_LANES * bytes);
@@ -571,14 +571,18 @@ INLINE u32 bits_of(warp_u32 lanes)
     return __builtin_reduce_or(lanes & bits);
 }
 
+INLINE u32 bits_of_wide(warp_u64 lanes)
+{
+    return bits_of(__builtin_convertvector(lanes, warp_u32));
+}
+
 INLINE bool places_shared(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                           warp_u64 *places)
 {
     const warp_u32 at = *(const warp_u32 *)(const void *)(quick->slots + inst->a) + (u32)inst->imm;
-    const warp_u32 bad = (warp_u32)(at > quick->shared_bytes - bytes) | (at & (bytes - 1));
-    if ((quick->mask != EXEC_ALL) | (quick->shared_bytes < bytes) |
-        (__builtin_reduce_max(bad) != 0))
-        return false;
+    const u32 bad =
+        bits_of((warp_u32)(at > quick->shared_bytes - bytes) | (warp_u32)((at & (bytes - 1)) != 0));
+    if ((quick->mask != EXEC_ALL) | (quick->shared_bytes < bytes) | (bad != 0)) return false;
     *places = __builtin_convertvector(at, warp_u64) + (u64)(uintptr_t)quick->shared;
     return true;
 }
@@ -644,30 +648,45 @@ INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst
                           bool commutes, warp_u64 *places)
 {
     struct exec_region_cache *cache = exec_quick_cache_of(quick, inst);
-    struct exec_counts *counts = &quick->worker->counts;
+    struct exec_quick_counts *counts = quick->counts;
     const warp_u64 at = *(const warp_u64 *)(const void *)(quick->slots + inst->a) + inst->imm;
-    const warp_u64 bad =
-        (warp_u64)(at - cache->low > cache->size - bytes) | (at & (u64)(bytes - 1));
+    const u32 bad = bits_of_wide((warp_u64)(at - cache->low > cache->size - bytes) |
+                                 (warp_u64)((at & (u64)(bytes - 1)) != 0));
     const warp_u64 sector = at >> 5;
     const warp_u64 before = __builtin_shufflevector(sector, sector, THE_LANE_BEFORE);
     if ((quick->mask != EXEC_ALL) | (cache->size < bytes) | cache->read_only |
-        (commutes & !quick->worker->alone) | (__builtin_reduce_max(bad) != 0))
+        (commutes & !quick->worker->alone) | (bad != 0))
         return false;
     if (cache->marks != NULL) {
         u64 address[EXEC_LANES];
         memcpy(address, &at, sizeof address);
         if (!judge(cache, address, bytes, quick->warp->block->index)) return false;
     }
-    counts->transactions +=
-        1 + (u32)__builtin_popcount(
-                bits_of(__builtin_convertvector((warp_u64)(sector != before), warp_u32)));
-    counts->bytes_loaded += EXEC_LANES * bytes;
-    counts->bytes_stored += EXEC_LANES * bytes;
+    counts->transactions += 1 + (u32)__builtin_popcount(bits_of_wide((warp_u64)(sector != before)));
+    counts->loaded += EXEC_LANES * bytes;
+    counts->stored += EXEC_LANES * bytes;
     if (commutes) quick->worker->commuted += EXEC_LANES;
     *places = at + cache->delta;
     return true;
 }
 
+INLINE bool brings_same(const unsigned char *slot, bool wide)
+{
+    const warp_u64 far = *(const warp_u64 *)(const void *)slot;
+    const warp_u32 near = *(const warp_u32 *)(const void *)slot;
+    return wide ? !__builtin_reduce_max((warp_u64)(far != far[0]))
+                : !__builtin_reduce_max((warp_u32)(near != near[0]));
+}
+
+#define ATOMIC_LANES(T, brought, expression)                                                       \
+    _Pragma("clang loop unroll_count(8)") for (unsigned l = 0; l < EXEC_LANES; l++)                \
+    {                                                                                              \
+        T *memory = (T *)(uintptr_t)pointers[l];                                                   \
+        const T a = *memory, b = (T)(brought), c = (T)cc[l];                                       \
+        (void)b, (void)c;                                                                          \
+        *memory = (T)(expression);                                                                 \
+        before[l] = (slot_##T)a;                                                                   \
+    }
 #define DEFINE_ATOMIC(name, keys, T, expression, commutes)                                         \
     static QUICK atomic_##name(const struct exec_quick *quick, const struct exec_inst *inst)       \
     {                                                                                              \
@@ -682,14 +701,11 @@ INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst
         memcpy(pointers, &places, sizeof pointers);                                                \
         memcpy(bb, quick->slots + inst->b, sizeof bb);                                             \
         memcpy(cc, quick->slots + inst->c, sizeof cc);                                             \
-        _Pragma("clang loop unroll_count(8)") for (unsigned l = 0; l < EXEC_LANES; l++)            \
-        {                                                                                          \
-            T *memory = (T *)(uintptr_t)pointers[l];                                               \
-            const T a = *memory, b = (T)bb[l], c = (T)cc[l];                                       \
-            (void)b, (void)c;                                                                      \
-            *memory = (T)(expression);                                                             \
-            before[l] = (slot_##T)a;                                                               \
-        }                                                                                          \
+        /* Mostly they bring the same, a constant; to shared memory that is no faster. */          \
+        if (!shared && brings_same(quick->slots + inst->b, sizeof *bb == sizeof(u64)))             \
+            ATOMIC_LANES(T, bb[0], expression)                                                     \
+        else                                                                                       \
+            ATOMIC_LANES(T, bb[l], expression)                                                     \
         if (inst->d == EXEC_NO_SLOT) return true;                                                  \
         memcpy(quick->slots + inst->d, before, sizeof before);                                     \
         return true;                                                                               \

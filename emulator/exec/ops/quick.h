@@ -9,6 +9,13 @@
 
 #include "emulator/exec/block.h"
 
+/* What accesses have done that is not in the worker's counts, or the warp's, yet. */
+struct exec_quick_counts {
+    uint64_t loaded, stored; /* bytes */
+    uint64_t transactions;
+    uint64_t chain;
+};
+
 /* What stays as it is while a warp runs a stretch of machine code, but for the mask. */
 struct exec_quick {
     unsigned char *slots;
@@ -19,8 +26,9 @@ struct exec_quick {
     uint32_t mask;                               /* the lanes that the instruction is for */
     bool watched;                                /* the launch is, check/racecheck.h */
     void (*order)(const struct exec_warp *warp); /* exec_shadow_order_warp */
-    struct exec_region_cache *caches;            /* these are the worker's ... */
-    size_t first_cache, cache_count;             /* ... and of a kernel, known */
+    struct exec_quick_counts *counts;
+    struct exec_region_cache *caches; /* these are the worker's ... */
+    size_t first_cache, cache_count;  /* ... and of a kernel, known */
     bool stepped;       /* of the instruction's address this is known, in each half of the warp: */
     int64_t step;       /* from lane to lane, bytes */
     uint64_t low, high; /* the first lanes' */

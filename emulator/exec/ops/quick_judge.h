@@ -12,22 +12,26 @@
 
 #include <string.h>
 
-/* As access_count of ops/memory.c; where the warp is whole, of one row or one place. */
-INLINE void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 low, u64 high,
-                  u64 span, u32 bytes, bool store)
+/* Sectors of two rows or places of `span` bytes, of which the second is behind the first; `whole`:
+ * right behind it, or the same. As access_count of ops/memory.c has it. */
+INLINE u64 sectors_of(bool whole, u64 low, u64 high, u64 span)
 {
-    struct exec_counts *counts = &quick->worker->counts;
     const u64 low_last = (low + span - 1) >> 5, high_last = (high + span - 1) >> 5;
-    if (quick->whole)
-        counts->transactions += high_last - (low >> 5) + 1;
-    else
-        counts->transactions +=
-            low_last - (low >> 5) + 1 + high_last - (high >> 5) + 1 - (low_last == high >> 5);
+    if (whole) return high_last - (low >> 5) + 1;
+    return low_last - (low >> 5) + 1 + high_last - (high >> 5) + 1 - (low_last == high >> 5);
+}
+
+/* An access of the whole warp. */
+INLINE void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 sectors,
+                  u32 bytes, bool store)
+{
+    struct exec_quick_counts *counts = quick->counts;
+    counts->transactions += sectors;
     if (store) {
-        counts->bytes_stored += EXEC_LANES * bytes;
+        counts->stored += EXEC_LANES * bytes;
     } else {
-        counts->bytes_loaded += EXEC_LANES * bytes;
-        quick->warp->chain += inst->extra != NULL;
+        counts->loaded += EXEC_LANES * bytes;
+        counts->chain += inst->extra != NULL;
     }
 }
 
@@ -130,7 +134,7 @@ INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache
     {                                                                                              \
         enum { BYTES = EXEC_HALF * sizeof(T) };                                                    \
         struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);                       \
-        const struct exec_quick quick = {.warp = warp, .worker = warp->worker};                    \
+        struct exec_counts *counts = &warp->worker->counts;                                        \
         const u64 last = cache->size - BYTES, at[2] = {low, high};                                 \
         const bool is_row = high == low + BYTES;                                                   \
         struct run runs[2];                                                                        \
@@ -162,7 +166,8 @@ INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache
             return false;                                                                          \
         exec_mark(cache, low, runs[0].bytes);                                                      \
         if (!is_row) exec_mark(cache, high, BYTES);                                                \
-        count(&quick, inst, low, high, BYTES, sizeof(T), true);                                    \
+        counts->transactions += sectors_of(is_row, low, high, BYTES);                              \
+        counts->bytes_stored += EXEC_LANES * sizeof(T);                                            \
         memcpy(to[0], values, BYTES);                                                              \
         memcpy(to[1], values + EXEC_HALF, BYTES);                                                  \
         if (!exec_grid_shadow_wanted(cache)) return true;                                          \
