@@ -140,6 +140,7 @@ enum exec_look {
      * it is done once: check/shadow.h. */
     EXEC_LOOK_UPDATES = 64,
     EXEC_LOOK_COUNTS = 128,
+    EXEC_LOOK_AFTER_WAIT = 256, /* behind a griddepcontrol.wait, on some way */
 };
 
 struct exec_program {
@@ -160,7 +161,7 @@ struct exec_program {
     uint32_t *module_shared;      /* offset of each module variable in shared memory */
     uint32_t module_shared_bytes; /* of .shared variables that several functions see */
     size_t cache_count;
-    uint8_t *looks; /* of each cache, malloc: enum exec_look bits */
+    uint16_t *looks; /* of each cache, malloc: enum exec_look bits */
     size_t looks_room;
     bool sees_reserved;         /* reads where the reserved shared memory is: see ops/special.c */
     bool converses;             /* its threads may tell each other things: check/order.h */

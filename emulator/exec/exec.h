@@ -94,6 +94,7 @@ struct exec_function_info {
      * memory, or atomics that locks are made of. */
     bool converses;
     bool launches; /* it may call the device runtime (exec_launch.device_call) */
+    bool triggers; /* it lets a kernel behind it begin before it ends (griddepcontrol) */
 };
 const struct exec_function *exec_function_find(const struct exec_program *program,
                                                const char *name);

@@ -57,6 +57,8 @@ struct exec_launch {
     uint64_t grid_id;     /* what %gridid reads */
     struct exec_footprint
         *footprint;               /* receives what is touched (check/footprint.h); may be NULL */
+    struct exec_footprint *early; /* receives instead what is touched ahead of griddepcontrol.wait,
+                                     but for the places in the source; NULL: nobody asks */
     struct exec_racecheck *watch; /* receives what is not ordered inside; NULL: nobody looks */
     /* A kernel that waits for the world outside (the host, another kernel, a copy) need not be
      * waited for: where its state is kept when exec_run answers EXEC_PAUSED, NULL at first. Calling

@@ -216,6 +216,26 @@ static void look_for_race(struct races *races, const struct place *place, const 
     if (found.bytes > 0) races->report(races->user, &found);
 }
 
+void races_look(struct races *races, struct timeline_when beside, struct races_actor *actor,
+                uint64_t memory, enum races_mode mode, struct races_set *set)
+{
+    const struct place *place = *place_link(races, memory);
+    struct touch touch = {.actor = actor, .mode = mode, .set = *set};
+    *set = (struct races_set){0};
+    for (size_t i = 0; place != NULL && i < place->count; i++) {
+        const struct touch *other = &place->touches[i];
+        struct races_found found = {.memory = memory, .is_early = true};
+        if (other->when.track != beside.track || other->when.sequence != beside.sequence) continue;
+        found.bytes = common_bytes(other, &touch, &found.offset);
+        if (found.bytes == 0) continue;
+        found.first = (struct races_side){other->actor, other->mode, site_of(other, found.offset)};
+        found.second = (struct races_side){actor, mode, site_of(&touch, found.offset)};
+        races->report(races->user, &found);
+        break;
+    }
+    races_set_free(&touch.set);
+}
+
 void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,
                  uint64_t memory, enum races_mode mode, struct races_set *set)
 {

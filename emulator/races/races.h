@@ -58,6 +58,7 @@ struct races_found {
     uint64_t offset;                 /* the first byte that both touched */
     uint64_t bytes;                  /* how many */
     bool is_advice; /* GPUs order the two by a wait of theirs that nobody promises */
+    bool is_early;  /* races_look found it */
 };
 
 struct races;
@@ -72,6 +73,11 @@ void races_destroy(struct races *races); /* NULL is fine */
  * advice only where there is none. */
 void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,
                  uint64_t memory, enum races_mode mode, struct races_set *set);
+
+/* As races_touch, for bytes that `actor` may touch while `beside`, which has run before it, still
+ * runs: looks for a race with that one alone, and keeps nothing. */
+void races_look(struct races *races, struct timeline_when beside, struct races_actor *actor,
+                uint64_t memory, enum races_mode mode, struct races_set *set);
 
 /* The region has ended: its touches are forgotten. */
 void races_forget(struct races *races, uint64_t memory);

@@ -172,6 +172,11 @@ bool timeline_host_knows(const struct timeline *timeline, struct timeline_when e
            clock_seen(&timeline->happens.host, earlier.track, sense) >= earlier.sequence;
 }
 
+bool timeline_host_knows_op(const struct timeline *timeline, const struct timeline_op *op)
+{
+    return op->when.sequence != 0 && timeline_host_knows(timeline, op->when, TIMELINE_PROMISED);
+}
+
 bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier)
 {
     if (!timeline_host_knows(timeline, earlier, TIMELINE_PROMISED)) return false;

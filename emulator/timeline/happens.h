@@ -33,6 +33,8 @@ bool timeline_happens_before(struct timeline_when earlier, const struct timeline
 /* Has the host waited for it? A point of the host's always is. */
 bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier,
                          enum timeline_sense sense);
+/* Has it run, and has the host waited for it? */
+bool timeline_host_knows_op(const struct timeline *timeline, const struct timeline_op *op);
 /* Is everything that has yet to run, or to be submitted, promised to happen after it? */
 bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier);
 /* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before

@@ -212,6 +212,11 @@ struct timeline_op *timeline_stream_last(const struct timeline_stream *stream)
     return stream->last;
 }
 
+uint64_t timeline_op_number(const struct timeline_op *op)
+{
+    return op->number;
+}
+
 /* ---- what is ready --------------------------------------------------------------------------- */
 
 static bool ready_make_room(struct timeline *timeline)

@@ -121,6 +121,9 @@ uint64_t timeline_op_end(const struct timeline_op *op);
  * is given. */
 struct timeline_op *timeline_stream_last(const struct timeline_stream *stream);
 
+/* By submission, from 1 on; no two have the same. */
+uint64_t timeline_op_number(const struct timeline_op *op);
+
 /* The queues to the device are not endless: when more is pending than they hold, the oldest runs
  * and ends. Returns the time at which there was room, for the host that had to wait; 0: at once. */
 uint64_t timeline_make_room(struct timeline *timeline);

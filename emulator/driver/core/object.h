@@ -73,7 +73,9 @@ struct stream {
     CUaccessPolicyWindow window; /* hints without an effect here, like the next two */
     CUlaunchMemSyncDomain domain;
     CUlaunchMemSyncDomainMap domains;
-    uint64_t thread;           /* of a per-thread default stream; 0: not one */
+    uint64_t triggers; /* timeline_op_number of its latest kernel that lets dependent ones begin
+                          before it ends; 0: none */
+    uint64_t thread;   /* of a per-thread default stream; 0: not one */
     struct captured *captured; /* its part in a capture; NULL: it is not being captured */
     struct stream *next;       /* in the context's list of those */
 };

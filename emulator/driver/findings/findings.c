@@ -168,12 +168,16 @@ void findings_kernel_begins(struct operation *operation, struct findings_kernel 
     const bool converses = exec_function_info(request->function)->converses;
     if (kernel->footprint != NULL && kernel->memory_ends != memory_ends()) {
         exec_footprint_destroy(kernel->footprint);
-        kernel->footprint = NULL;
+        exec_footprint_destroy(kernel->early);
+        kernel->footprint = kernel->early = NULL;
     }
     races_pause(kernel->footprint, true);
     if (kernel->footprint == NULL) kernel->footprint = races_footprint(operation, converses);
     if (kernel->racecheck == NULL) kernel->racecheck = racecheck_begin();
+    if (kernel->primary != NULL && kernel->footprint != NULL && kernel->early == NULL)
+        kernel->early = races_footprint_early();
     request->footprint = kernel->footprint;
+    request->early = kernel->early;
     request->watch = kernel->racecheck;
 }
 
@@ -205,6 +209,11 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
 {
     const struct exec_function_info *info = exec_function_info(request->function);
     racecheck_end(operation, kernel->racecheck);
+    if (kernel->early != NULL) {
+        races_early(operation, kernel->footprint, kernel->early, kernel->primary);
+        exec_footprint_join(kernel->footprint, kernel->early);
+        exec_footprint_destroy(kernel->early);
+    }
     initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
                        product(request->block));
     races_launch(operation, kernel->footprint, info->converses);
@@ -213,7 +222,8 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
 
 void findings_kernel_drop(struct findings_kernel *kernel)
 {
-    if (kernel->footprint != NULL) exec_footprint_destroy(kernel->footprint);
+    exec_footprint_destroy(kernel->footprint);
+    exec_footprint_destroy(kernel->early);
     if (kernel->racecheck != NULL) exec_racecheck_destroy(kernel->racecheck);
 }
 

@@ -279,6 +279,34 @@ static void tell_region(struct operation *operation, const struct exec_footprint
     races_actor_release(&actor->base);
 }
 
+struct exec_footprint *races_footprint_early(void)
+{
+    struct exec_footprint *early = exec_footprint_create(NULL, NULL);
+    if (early != NULL) exec_footprint_pause(early); /* it has no places */
+    return early;
+}
+
+void races_early(struct operation *operation, const struct exec_footprint *footprint,
+                 const struct exec_footprint *early, const struct timeline_op *primary)
+{
+    const struct timeline_when beside = timeline_op_when(primary);
+    for (size_t i = 0; i < exec_footprint_region_count(early); i++) {
+        const struct exec_footprint_region *touched = exec_footprint_region_at(early, i);
+        struct actor *actor = actor_make(&operation->record);
+        if (actor == NULL) return;
+        actor->stream_caller = operation->stream_caller;
+        take_sites(actor, footprint, touched->region);
+        for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
+            struct races_set set;
+            if (touched->bits[access] != NULL &&
+                races_set_bits(&set, (struct races_range){0, touched->words * 64},
+                               touched->bits[access]))
+                races_look(races, beside, &actor->base, touched->region->id, modes[access], &set);
+        }
+        races_actor_release(&actor->base);
+    }
+}
+
 void races_part(struct operation *operation, const struct exec_footprint *footprint, bool converses)
 {
     for (size_t i = 0; !converses && i < exec_footprint_region_count(footprint); i++)
@@ -364,8 +392,9 @@ static void tell(const struct races_found *race, const struct memory_region *reg
         earlier = first;
     }
     const struct actor *this = actor_behind(later), *other = actor_behind(earlier);
-    const enum trace_finding_id id = race->is_advice ? FINDING_ORDERED_BY_HABIT
-                                     : freed         ? FINDING_FREED_IN_USE
+    const enum trace_finding_id id = race->is_early    ? FINDING_RACE_OF_DEPENDENT_LAUNCH
+                                     : race->is_advice ? FINDING_ORDERED_BY_HABIT
+                                     : freed           ? FINDING_FREED_IN_USE
                                      : this->family != 0 && this->family == other->family
                                          ? FINDING_RACE_IN_FAMILY
                                          : FINDING_RACE;

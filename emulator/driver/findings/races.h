@@ -33,6 +33,12 @@ void races_host_touch(enum races_mode mode, uint64_t address, uint64_t size, uin
 /* Is anything recorded at all? */
 bool races_watching(void);
 
+/* For what a launch touches while the kernel before it may still run, and tells of it: lines are in
+ * `footprint`, and it is `primary` that it may race with. NULL: no memory. */
+struct exec_footprint *races_footprint_early(void);
+void races_early(struct operation *operation, const struct exec_footprint *footprint,
+                 const struct exec_footprint *early, const struct timeline_op *primary);
+
 /* For the operation's launch, of a kernel that converses (exec_function_info) or not. NULL when
  * nothing is to be recorded. */
 struct exec_footprint *races_footprint(struct operation *operation, bool converses);

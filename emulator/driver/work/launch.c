@@ -21,6 +21,8 @@ struct launch {
     unsigned grid[3], block[3], cluster[3]; /* cluster: zeros where there is none */
     unsigned dynamic_shared;
     bool cooperative;
+    bool dependent; /* it may begin before the kernel in front of it in its stream ends, ... */
+    struct timeline_op *primary; /* ... which is this, a reference; NULL: none lets it */
     /* While it waits for the world outside, with the device going on around it: */
     struct exec_grid *paused;
     struct findings_kernel noted;
@@ -398,6 +400,7 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = request_of(operation, launch, &print);
 
+    launch->noted.primary = launch->primary;
     findings_kernel_begins(operation, &launch->noted, &request);
     if (launch->device != NULL) device_grid_begins(launch->device, &request, &launch->noted);
     enum exec_end end = exec_run(&request, &counts, &fault);
@@ -414,6 +417,8 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     if (launch->device != NULL) operation->op = device_grid_now(launch->device);
     if (launch->has_paused) timeline_op_follows_all(operation->op);
     findings_kernel_ran(operation, &launch->noted, &request);
+    timeline_op_release(launch->primary);
+    launch->primary = NULL;
     operation->op = op;
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
     *cost = cost_of(launch, &counts);
@@ -450,6 +455,7 @@ static void drop_launch(struct operation *operation)
     exec_paused_drop(launch->paused);
     findings_kernel_drop(&launch->noted);
     device_grid_destroy(launch->device);
+    timeline_op_release(launch->primary);
     module_release(launch->module);
 }
 
@@ -502,6 +508,7 @@ static void copied_launch(struct operation *operation)
     struct launch *launch = (void *)operation->payload;
     launch->paused = NULL;
     launch->device = NULL;
+    launch->primary = NULL;
     launch->noted = (struct findings_kernel){.footprint = NULL};
     launch->has_paused = false;
     module_retain(launch->module);
@@ -566,6 +573,18 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     return CUDA_SUCCESS;
 }
 
+/* The kernel that is the latest of the stream and lets others begin before it ends, a reference;
+ * NULL: there is none, or the host has waited for it. CUDA Programming Guide, "Programmatic
+ * Dependent Launch and Synchronization". */
+static struct timeline_op *primary_in(const struct stream *stream)
+{
+    struct timeline_op *last = timeline_stream_last(stream->time);
+    return last != NULL && timeline_op_number(last) == stream->triggers &&
+                   !timeline_host_knows_op(driver.timeline, last)
+               ? timeline_op_retain(last)
+               : NULL;
+}
+
 static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const struct launch *shape,
                               void **parameters, void **extra)
 {
@@ -582,8 +601,13 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     free(function->told.parameters);
     function->told = (struct told_launch){.parameters = NULL};
     if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
+    struct launch *launch = (void *)operation->payload;
     struct timeline_op *op = NULL;
+    const struct exec_function_info *info = exec_function_info(function->code);
+    if (launch->dependent && stream->captured == NULL && !info->launches)
+        launch->primary = primary_in(stream);
     TRY(operation_submit(operation, stream, &work, NULL, &op));
+    if (op != NULL && info->triggers) stream->triggers = timeline_op_number(op);
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
     timeline_op_release(op);
     return code;
@@ -772,12 +796,14 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
             shape.cluster[2] = value->clusterDim.z;
             if (product(shape.cluster) == 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
             break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            shape.dependent = value->programmaticStreamSerializationAllowed != 0;
+            break;
         /* Hints and permissions: not using them is one of the behaviours that they allow. */
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:

@@ -90,6 +90,19 @@ void exec_footprint_destroy(struct exec_footprint *footprint)
     free(footprint);
 }
 
+void exec_footprint_join(struct exec_footprint *footprint, const struct exec_footprint *other)
+{
+    for (size_t i = 0; i < other->region_count; i++) {
+        const struct exec_footprint_region *from = &other->regions[i];
+        for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
+            if (from->bits[access] == NULL) continue;
+            uint64_t *bits = exec_footprint_bits(footprint, from->region, (enum exec_access)access);
+            for (uint64_t k = 0; bits != NULL && k < from->words; k++)
+                bits[k] |= from->bits[access][k];
+        }
+    }
+}
+
 size_t exec_footprint_region_count(const struct exec_footprint *footprint)
 {
     return footprint->region_count;

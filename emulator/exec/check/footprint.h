@@ -47,6 +47,9 @@ struct exec_footprint *
 exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user);
 void exec_footprint_destroy(struct exec_footprint *footprint);
 
+/* All that `other` has of regions, but for places, is in `footprint` too. */
+void exec_footprint_join(struct exec_footprint *footprint, const struct exec_footprint *other);
+
 /* Nothing was touched so far; who owns which bytes stays. */
 void exec_footprint_empty(struct exec_footprint *footprint);
 

@@ -1,5 +1,6 @@
 /* What compiling any instruction needs: emission, guards, slots for registers, constants and
  * addresses, and the walk over a function. */
+#include "emulator/exec/lower/access.h"
 #include "emulator/exec/lower/program.h"
 
 #include <stdio.h>
@@ -417,7 +418,7 @@ static bool lower_begin(struct lower *lower)
     lower->batch_of = calloc(source->register_count + 1u, sizeof *lower->batch_of);
     lower->labelled = calloc(source->instruction_count + 1u, sizeof *lower->labelled);
     if (lower->starts == NULL || lower->batch_of == NULL || lower->labelled == NULL ||
-        !lower_registers(lower, &end))
+        !lower_registers(lower, &end) || !lower_dependent(lower))
         return false;
     for (uint32_t k = 0; k < source->label_count; k++)
         lower->labelled[source->labels[k].target] = true;
@@ -461,6 +462,11 @@ static void copy_constants(struct lower *lower, struct exec_constant *to)
     }
 }
 
+static bool waited(const struct lower *lower, uint32_t k)
+{
+    return lower->waited != NULL && lower->waited[k];
+}
+
 void lower_function(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
@@ -469,7 +475,10 @@ void lower_function(struct lower *lower)
     for (uint32_t k = 0; k < source->instruction_count; k++) {
         lower->starts[k] = (uint32_t)lower->code_count;
         follow_batch(lower, &source->instructions[k], k);
+        const size_t before = lower->program->cache_count;
         lower_instruction(lower, &source->instructions[k]);
+        for (size_t c = before; waited(lower, k) && c < lower->program->cache_count; c++)
+            lower_note_look(lower, (uint32_t)c, EXEC_LOOK_AFTER_WAIT);
     }
     lower->starts[source->instruction_count] = (uint32_t)lower->code_count;
     lower_emit_plain(lower, exec_fell_off);
@@ -505,4 +514,5 @@ out:
     free(lower->starts);
     free(lower->batch_of);
     free(lower->labelled);
+    free(lower->waited);
 }

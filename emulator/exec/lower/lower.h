@@ -60,6 +60,7 @@ struct lower {
     uint32_t batch;
     bool batch_over;
     bool *labelled; /* PTX instructions that branches lead to */
+    bool *waited;   /* those behind a wait for the kernel before; NULL: none is */
     /* A destination that is wider than what the row writes: copied after it. */
     uint32_t widen_from, widen_to;
     const char *widen_key;
@@ -69,6 +70,11 @@ struct lower {
 
 /* Places the registers from byte *end of the frame on and moves *end behind them. */
 bool lower_registers(struct lower *lower, uint32_t *end);
+
+/* ---- lower/dependent.c ----------------------------------------------------------------------- */
+
+/* Finds `waited`; false: no memory. */
+bool lower_dependent(struct lower *lower);
 
 /* ---- lower/lower.c: the parts that every instruction needs ----------------------------------- */
 

@@ -274,5 +274,5 @@ void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks_as)
         lower->failed = true;
         return;
     }
-    program->looks[cache] |= (uint8_t)looks_as;
+    program->looks[cache] |= (uint16_t)looks_as;
 }

@@ -80,6 +80,20 @@ static uint32_t place_of(const struct exec_warp *warp, const struct exec_inst *i
     return place;
 }
 
+/* Where the touches are noted; NULL: nowhere. Of a function that is called it is not known whether
+ * the kernel has waited before. */
+static uint64_t *marks_of(const struct exec_warp *warp, const struct exec_inst *inst,
+                          const struct memory_region *region, enum exec_access access)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    if (launch->footprint == NULL || region->address == launch->unseen) return NULL;
+    uint64_t *bits = exec_footprint_bits(launch->footprint, region, access);
+    const bool early =
+        launch->early != NULL && warp->frame->parent == NULL &&
+        !(exec_looks_of(warp->worker->function->program, inst) & EXEC_LOOK_AFTER_WAIT);
+    return early && bits != NULL ? exec_footprint_bits(launch->early, region, access) : bits;
+}
+
 /* What the instruction touches from now on. */
 static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        const struct memory_region *region, enum exec_access access, uint32_t bytes)
@@ -94,9 +108,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
         .delta = (uint64_t)(uintptr_t)region->bytes - region->address,
         .read_only = region->read_only,
         .access = access,
-        .marks = footprint != NULL && region->address != worker->launch->unseen
-                     ? exec_footprint_bits(footprint, region, access)
-                     : NULL,
+        .marks = marks_of(warp, inst, region, access),
         .touched = UINT64_MAX,
         .widest = bytes,
         .region = region,

@@ -1,0 +1,57 @@
+/* Which instructions of a kernel come behind its wait for the kernel before it, on some way: what
+ * it touches ahead of that is unordered against what the other does. PTX ISA 9.7.13.13,
+ * griddepcontrol.
+ */
+#include "emulator/exec/lower/lower.h"
+#include "emulator/ptx/ptx.h"
+
+#include <stdlib.h>
+
+/* A function that is called may wait. */
+static bool waits(const struct ptx_instruction *inst)
+{
+    return inst->op == PTX_OP_CALL ||
+           (inst->op == PTX_OP_GRIDDEPCONTROL && inst->modifiers.mode == PTX_GRID_WAIT);
+}
+
+static bool goes_on(const struct ptx_instruction *inst)
+{
+    const bool leaves = inst->op == PTX_OP_BRA || inst->op == PTX_OP_BRX_IDX ||
+                        inst->op == PTX_OP_RET || inst->op == PTX_OP_EXIT;
+    return !leaves || inst->guard != PTX_NO_REGISTER;
+}
+
+static void mark(bool *waited, uint32_t k, bool *changed)
+{
+    if (waited[k]) return;
+    waited[k] = *changed = true;
+}
+
+/* Of an instruction behind which it has waited, those that may come next. */
+static void spread(const struct ptx_function *source, bool *waited, uint32_t k, bool *changed)
+{
+    const struct ptx_instruction *inst = &source->instructions[k];
+    if (goes_on(inst)) mark(waited, k + 1, changed);
+    if (inst->op == PTX_OP_BRA) mark(waited, inst->operands[0].target, changed);
+    if (inst->op != PTX_OP_BRX_IDX) return;
+    const struct ptx_table *table = &source->tables[inst->operands[1].target];
+    for (uint32_t l = 0; l < table->count; l++) mark(waited, table->labels[l].target, changed);
+}
+
+bool lower_dependent(struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    const uint32_t count = source->instruction_count;
+    bool any = false;
+    for (uint32_t k = 0; k < count && !any; k++) any = waits(&source->instructions[k]);
+    if (!any || !lower->program->watched || !lower->function->entry) return true;
+    lower->waited = calloc(count + 1u, sizeof *lower->waited);
+    if (lower->waited == NULL) return false;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = 0; k < count; k++)
+            if (lower->waited[k] || waits(&source->instructions[k]))
+                spread(source, lower->waited, k, &changed);
+    }
+    return true;
+}
