@@ -78,7 +78,7 @@ LLVMValueRef native_call_inst(const struct native_translation *t, const struct e
     return native_call(t, native_pointer(t, run), native_pointer(t, native_executed(t, inst)));
 }
 
-/* A function of the machine, as a value; `results` and the two parameters: their types. */
+/* Calls a function of machine/ that takes two arguments and answers a `result`. */
 static LLVMValueRef call_machine(const struct native_translation *t, const void *function,
                                  LLVMTypeRef result, LLVMValueRef a, LLVMValueRef b)
 {
