@@ -82,12 +82,12 @@ struct exec_warp {
     uint32_t backward; /* taken backward branches left until the scheduler looks again */
     uint32_t tick;
     uint32_t live; /* lanes that have not exited */
-    bool fresh;    /* its first turn has not begun, and its counts are another block's */
     uint32_t fragment_count;
     struct exec_block *block;
 
     struct exec_worker *worker;
-    uint32_t index;    /* in the block */
+    uint16_t index;    /* in the block */
+    bool fresh;        /* its first turn has not begun, and its counts are another block's */
     uint32_t existing; /* lanes that the block has in this warp */
     struct exec_frame *root;
     struct exec_poison *poison; /* check/poison.h; NULL: it has none */

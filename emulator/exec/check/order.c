@@ -272,7 +272,8 @@ static struct clock *released_of(const struct exec_warp *warp, struct exec_order
     of->released = copy(order, of->known);
     if (of->released == NULL) return NULL;
     int32_t *before = of->released->before;
-    for (uint32_t t = warp->index * EXEC_LANES; t < (warp->index + 1) * EXEC_LANES; t++) {
+    const uint32_t first = (uint32_t)warp->index * EXEC_LANES;
+    for (uint32_t t = first; t < first + EXEC_LANES; t++) {
         const int32_t fenced = order->threads[t].fenced;
         const int32_t joined = fenced < floor ? fenced : floor;
         const int32_t over = joined > of->warp_floor ? joined : of->warp_floor;
