@@ -217,6 +217,7 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
     initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
                        product(request->block));
     races_launch(operation, kernel->footprint, info->converses);
+    timeline_op_release(kernel->primary);
     *kernel = (struct findings_kernel){.footprint = NULL};
 }
 
@@ -224,6 +225,7 @@ void findings_kernel_drop(struct findings_kernel *kernel)
 {
     exec_footprint_destroy(kernel->footprint);
     exec_footprint_destroy(kernel->early);
+    timeline_op_release(kernel->primary);
     if (kernel->racecheck != NULL) exec_racecheck_destroy(kernel->racecheck);
 }
 

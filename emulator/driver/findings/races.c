@@ -59,14 +59,18 @@ static struct actor *actor_make(const struct trace_record *record)
     return actor;
 }
 
+static struct actor *actor_in(const struct operation *operation)
+{
+    struct actor *actor = actor_make(&operation->record);
+    if (actor == NULL) return NULL;
+    actor->stream_caller = operation->stream_caller;
+    actor->family = operation->family;
+    return actor;
+}
+
 static struct actor *actor_of(struct operation *operation)
 {
-    if (operation->actor == NULL) {
-        operation->actor = actor_make(&operation->record);
-        if (operation->actor == NULL) return NULL;
-        operation->actor->stream_caller = operation->stream_caller;
-        operation->actor->family = operation->family;
-    }
+    if (operation->actor == NULL) operation->actor = actor_in(operation);
     return operation->actor;
 }
 
@@ -251,23 +255,26 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
     }
 }
 
+/* What was touched so; false: nothing, or no memory. */
+static bool take_bits(struct races_set *set, const struct exec_footprint_region *touched,
+                      int access)
+{
+    const struct races_range all = {0, touched->words * 64};
+    return touched->bits[access] != NULL && races_set_bits(set, all, touched->bits[access]);
+}
+
 /* What a launch has touched of one region; `guards`: it has ended, so that the host's own touches
  * may be stopped. */
 static void tell_region(struct operation *operation, const struct exec_footprint *footprint,
                         const struct exec_footprint_region *touched, bool guards)
 {
     /* One actor for each region: its sites are that region's. */
-    struct actor *actor = actor_make(&operation->record);
+    struct actor *actor = actor_in(operation);
     if (actor == NULL) return;
-    actor->stream_caller = operation->stream_caller;
-    actor->family = operation->family;
     take_sites(actor, footprint, touched->region);
     for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
         struct races_set set;
-        if (touched->bits[access] == NULL ||
-            !races_set_bits(&set, (struct races_range){0, touched->words * 64},
-                            touched->bits[access]))
-            continue;
+        if (!take_bits(&set, touched, access)) continue;
         if (guards && set.ranges == NULL && set.bits == NULL && !races_set_empty(&set)) {
             const uint64_t size = set.bounds.end - set.bounds.first;
             page_guards_raise(operation->op, modes[access],
@@ -292,15 +299,12 @@ void races_early(struct operation *operation, const struct exec_footprint *footp
     const struct timeline_when beside = timeline_op_when(primary);
     for (size_t i = 0; i < exec_footprint_region_count(early); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(early, i);
-        struct actor *actor = actor_make(&operation->record);
+        struct actor *actor = actor_in(operation);
         if (actor == NULL) return;
-        actor->stream_caller = operation->stream_caller;
         take_sites(actor, footprint, touched->region);
         for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
             struct races_set set;
-            if (touched->bits[access] != NULL &&
-                races_set_bits(&set, (struct races_range){0, touched->words * 64},
-                               touched->bits[access]))
+            if (take_bits(&set, touched, access))
                 races_look(races, beside, &actor->base, touched->region->id, modes[access], &set);
         }
         races_actor_release(&actor->base);

@@ -21,8 +21,7 @@ struct launch {
     unsigned grid[3], block[3], cluster[3]; /* cluster: zeros where there is none */
     unsigned dynamic_shared;
     bool cooperative;
-    bool dependent; /* it may begin before the kernel in front of it in its stream ends, ... */
-    struct timeline_op *primary; /* ... which is this, a reference; NULL: none lets it */
+    bool dependent; /* it may begin before the kernel in front of it in its stream ends */
     /* While it waits for the world outside, with the device going on around it: */
     struct exec_grid *paused;
     struct findings_kernel noted;
@@ -400,7 +399,6 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = request_of(operation, launch, &print);
 
-    launch->noted.primary = launch->primary;
     findings_kernel_begins(operation, &launch->noted, &request);
     if (launch->device != NULL) device_grid_begins(launch->device, &request, &launch->noted);
     enum exec_end end = exec_run(&request, &counts, &fault);
@@ -417,8 +415,6 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     if (launch->device != NULL) operation->op = device_grid_now(launch->device);
     if (launch->has_paused) timeline_op_follows_all(operation->op);
     findings_kernel_ran(operation, &launch->noted, &request);
-    timeline_op_release(launch->primary);
-    launch->primary = NULL;
     operation->op = op;
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
     *cost = cost_of(launch, &counts);
@@ -455,7 +451,6 @@ static void drop_launch(struct operation *operation)
     exec_paused_drop(launch->paused);
     findings_kernel_drop(&launch->noted);
     device_grid_destroy(launch->device);
-    timeline_op_release(launch->primary);
     module_release(launch->module);
 }
 
@@ -508,7 +503,6 @@ static void copied_launch(struct operation *operation)
     struct launch *launch = (void *)operation->payload;
     launch->paused = NULL;
     launch->device = NULL;
-    launch->primary = NULL;
     launch->noted = (struct findings_kernel){.footprint = NULL};
     launch->has_paused = false;
     module_retain(launch->module);
@@ -605,7 +599,7 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     struct timeline_op *op = NULL;
     const struct exec_function_info *info = exec_function_info(function->code);
     if (launch->dependent && stream->captured == NULL && !info->launches)
-        launch->primary = primary_in(stream);
+        launch->noted.primary = primary_in(stream);
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     if (op != NULL && info->triggers) stream->triggers = timeline_op_number(op);
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);

@@ -14,13 +14,6 @@ static bool waits(const struct ptx_instruction *inst)
            (inst->op == PTX_OP_GRIDDEPCONTROL && inst->modifiers.mode == PTX_GRID_WAIT);
 }
 
-static bool goes_on(const struct ptx_instruction *inst)
-{
-    const bool leaves = inst->op == PTX_OP_BRA || inst->op == PTX_OP_BRX_IDX ||
-                        inst->op == PTX_OP_RET || inst->op == PTX_OP_EXIT;
-    return !leaves || inst->guard != PTX_NO_REGISTER;
-}
-
 static void mark(bool *waited, uint32_t k, bool *changed)
 {
     if (waited[k]) return;
@@ -31,7 +24,7 @@ static void mark(bool *waited, uint32_t k, bool *changed)
 static void spread(const struct ptx_function *source, bool *waited, uint32_t k, bool *changed)
 {
     const struct ptx_instruction *inst = &source->instructions[k];
-    if (goes_on(inst)) mark(waited, k + 1, changed);
+    if (lower_goes_on(inst)) mark(waited, k + 1, changed);
     if (inst->op == PTX_OP_BRA) mark(waited, inst->operands[0].target, changed);
     if (inst->op != PTX_OP_BRX_IDX) return;
     const struct ptx_table *table = &source->tables[inst->operands[1].target];

@@ -70,6 +70,8 @@ struct lower {
 
 /* Places the registers from byte *end of the frame on and moves *end behind them. */
 bool lower_registers(struct lower *lower, uint32_t *end);
+/* Whether lanes may come from the instruction to the one behind it. */
+bool lower_goes_on(const struct ptx_instruction *inst);
 
 /* ---- lower/dependent.c ----------------------------------------------------------------------- */
 

@@ -691,11 +691,11 @@ bool lower_memory(struct lower *lower)
     case PTX_OP_APPLYPRIORITY:
     case PTX_OP_DISCARD:
     case PTX_OP_FENCE_MBARRIER_INIT:
-    case PTX_OP_GRIDDEPCONTROL:
-        if (lower->at->modifiers.mode == PTX_GRID_LAUNCH) lower->function->info.triggers = true;
+    case PTX_OP_PMEVENT:
         lower_row(lower, "nop");
         return true;
-    case PTX_OP_PMEVENT:
+    case PTX_OP_GRIDDEPCONTROL:
+        if (lower->at->modifiers.mode == PTX_GRID_LAUNCH) lower->function->info.triggers = true;
         lower_row(lower, "nop");
         return true;
     default:

@@ -109,6 +109,11 @@ static bool ends_block(const struct ptx_instruction *inst)
            inst->op == PTX_OP_EXIT;
 }
 
+bool lower_goes_on(const struct ptx_instruction *inst)
+{
+    return !ends_block(inst) || inst->guard != PTX_NO_REGISTER;
+}
+
 static bool make_blocks(struct flow *flow)
 {
     const struct ptx_function *source = flow->lower->source;
@@ -178,8 +183,7 @@ static bool flow_block(struct flow *flow, struct block *block)
     const struct ptx_function *source = flow->lower->source;
     const struct ptx_instruction *last = &source->instructions[block->end - 1];
     bool changed = false;
-    if (!ends_block(last) || last->guard != PTX_NO_REGISTER)
-        changed |= flow_from(flow, block, block->end);
+    if (lower_goes_on(last)) changed |= flow_from(flow, block, block->end);
     if (last->op == PTX_OP_BRA) changed |= flow_from(flow, block, last->operands[0].target);
     if (last->op == PTX_OP_BRX_IDX) {
         const struct ptx_table *table = &source->tables[last->operands[1].target];

@@ -78,15 +78,16 @@ LLVMValueRef native_call_inst(const struct native_translation *t, const struct e
     return native_call(t, native_pointer(t, run), native_pointer(t, native_executed(t, inst)));
 }
 
-/* Calls a function of machine/ that takes two arguments and answers a `result`. */
+/* Calls a function of machine/ that answers a `result`. */
 static LLVMValueRef call_machine(const struct native_translation *t, const void *function,
-                                 LLVMTypeRef result, LLVMValueRef a, LLVMValueRef b)
+                                 LLVMTypeRef result, LLVMValueRef *arguments, unsigned count)
 {
-    LLVMTypeRef parameters[] = {t->llvm->TypeOf(a), t->llvm->TypeOf(b)};
-    LLVMTypeRef type = t->llvm->FunctionType(result, parameters, 2, false);
+    LLVMTypeRef parameters[4];
+    for (unsigned k = 0; k < count; k++) parameters[k] = t->llvm->TypeOf(arguments[k]);
+    LLVMTypeRef type = t->llvm->FunctionType(result, parameters, count, false);
     LLVMValueRef at = t->llvm->BuildBitCast(t->builder, native_pointer(t, function),
                                             t->llvm->PointerType(type, 0), "");
-    return t->llvm->BuildCall2(t->builder, type, at, (LLVMValueRef[]){a, b}, 2, "");
+    return t->llvm->BuildCall2(t->builder, type, at, arguments, count, "");
 }
 
 void native_build_return(const struct native_translation *t, LLVMValueRef step)
@@ -99,7 +100,8 @@ void native_build_return(const struct native_translation *t, LLVMValueRef step)
                              t->llvm->BuildICmp(t->builder, LLVMIntEQ, t->warp, t->called, ""),
                              same, other);
         t->llvm->PositionBuilderAtEnd(t->builder, other);
-        t->llvm->BuildRet(t->builder, call_machine(t, gone, t->word, t->warp, step));
+        t->llvm->BuildRet(t->builder,
+                          call_machine(t, gone, t->word, (LLVMValueRef[]){t->warp, step}, 2));
         t->llvm->PositionBuilderAtEnd(t->builder, same);
     }
     t->llvm->BuildRet(t->builder, step);
@@ -120,8 +122,8 @@ static void go_to_next(const struct native_translation *t, LLVMValueRef step)
         t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_RESCHEDULE), ""),
         over, done);
     t->llvm->PositionBuilderAtEnd(t->builder, over);
-    LLVMValueRef warp =
-        call_machine(t, next, t->bytes, t->warp, native_pointer(t, native_executed(t, first)));
+    LLVMValueRef here[] = {t->warp, native_pointer(t, native_executed(t, first))};
+    LLVMValueRef warp = call_machine(t, next, t->bytes, here, 2);
     t->llvm->BuildCondBr(
         t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, warp, native_pointer(t, NULL), ""),
         done, found);
@@ -416,17 +418,11 @@ static void part(const struct native_translation *t)
            &(void (*)(struct exec_warp *, uint32_t, const struct exec_inst *, struct exec_frame *)){
                exec_split},
            sizeof split);
-    LLVMTypeRef parameters[] = {t->bytes, t->word, t->bytes, t->bytes};
-    LLVMTypeRef type =
-        t->llvm->FunctionType(t->llvm->VoidTypeInContext(t->unit->context), parameters, 4, false);
     LLVMValueRef arguments[] = {
         t->warp, t->others, native_pointer(t, native_executed(t, t->go)),
         native_load(t, t->warp, offsetof(struct exec_warp, frame), t->bytes)};
     native_count_apart(t, t->alone);
-    t->llvm->BuildCall2(t->builder, type,
-                        t->llvm->BuildBitCast(t->builder, native_pointer(t, split),
-                                              t->llvm->PointerType(type, 0), ""),
-                        arguments, 4, "");
+    call_machine(t, split, t->llvm->VoidTypeInContext(t->unit->context), arguments, 4);
 }
 
 static void call_handler(struct native_translation *t, const struct exec_inst *inst, bool seldom)

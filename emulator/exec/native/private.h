@@ -167,8 +167,9 @@ struct native_steps {
 /* The constant that a slot holds; NULL: it holds none. */
 const struct exec_constant *native_constant_at(const struct exec_function *function,
                                                uint32_t offset);
-/* Whether all lanes have the same in a constant slot. */
-bool native_is_uniform(const struct exec_constant *constant);
+/* The same if all lanes have the same there. */
+const struct exec_constant *native_uniform_at(const struct exec_function *function,
+                                              uint32_t offset);
 /* `in_line`: which instructions are lanes' arithmetic that no handler is called for. It and `live`
  * must stay. False: no memory. */
 bool native_steps_find(const struct exec_function *function, const struct native_live *live,
@@ -184,7 +185,7 @@ int32_t native_step_made(const struct native_steps *steps, size_t index);
 const struct native_rule *native_rule_of(const struct native_steps *steps,
                                          const struct exec_inst *inst);
 /* What is known of the comparison; NULL: it is none, or the steps of what it compares are not
- * known, or parts of a warp are compared. */
+ * known. */
 const struct native_comparison *native_comparison_of(const struct native_steps *steps,
                                                      const struct exec_inst *inst);
 /* The slots of which a region's addresses are made by steps, and those compared with them: malloc,

@@ -109,15 +109,21 @@ static bool value_of(const struct exec_function *function, uint32_t offset, uint
     return true;
 }
 
-bool native_is_uniform(const struct exec_constant *constant)
+static bool is_uniform(const struct exec_constant *constant)
 {
     return constant->kind != EXEC_CONSTANT_SPECIAL || constant->index == PTX_SPECIAL_NTID ||
            constant->index == PTX_SPECIAL_CTAID || constant->index == PTX_SPECIAL_NCTAID;
 }
 
+const struct exec_constant *native_uniform_at(const struct exec_function *function, uint32_t offset)
+{
+    const struct exec_constant *constant = native_constant_at(function, offset);
+    return constant != NULL && is_uniform(constant) ? constant : NULL;
+}
+
 static int32_t step_of_constant(const struct exec_constant *constant)
 {
-    if (native_is_uniform(constant)) return 0;
+    if (is_uniform(constant)) return 0;
     switch (constant->index) {
     case PTX_SPECIAL_TID:
         return constant->value == 0;
@@ -414,8 +420,7 @@ static void want_sources(const struct native_steps *steps, bool *wanted, size_t 
 static bool is_at_hand(const struct native_steps *steps, const bool *wanted, uint32_t offset)
 {
     const int32_t slot = native_live_slot(steps->live, offset);
-    const struct exec_constant *constant = native_constant_at(steps->function, offset);
-    return slot >= 0 && (wanted[slot] || (constant != NULL && native_is_uniform(constant)));
+    return slot >= 0 && (wanted[slot] || native_uniform_at(steps->function, offset) != NULL);
 }
 
 static void want_compared(const struct native_steps *steps, bool *wanted, size_t index)

@@ -220,7 +220,7 @@ static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
         const uint32_t offset = live->slots[k].offset;
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
         const int32_t step = native_step_before(&t->unit->steps, t->region->first, offset);
-        if (!is_guessed(t, k) || (constant != NULL && native_is_uniform(constant))) continue;
+        if (!is_guessed(t, k) || native_uniform_at(t->unit->function, offset) != NULL) continue;
         if (constant != NULL && (in_rows || next)) continue;
         in_rows |= constant != NULL;
         LLVMValueRef here =
@@ -239,9 +239,8 @@ static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
 static const struct exec_constant *same_for_all(const struct native_translation *t,
                                                 const struct native_use *slot)
 {
-    const struct exec_constant *constant = native_constant_at(t->unit->function, slot->offset);
-    return constant != NULL && native_is_uniform(constant) && !slot->writes &&
-                   slot->width == constant->width * EXEC_LANES
+    const struct exec_constant *constant = native_uniform_at(t->unit->function, slot->offset);
+    return constant != NULL && !slot->writes && slot->width == constant->width * EXEC_LANES
                ? constant
                : NULL;
 }
@@ -256,7 +255,7 @@ static void take_guesses(const struct native_translation *t, bool of_all)
         LLVMTypeRef type = native_lane_type(t, offset);
         LLVMValueRef firsts[NATIVE_HALVES];
         if (!is_guessed(t, k) || width == NATIVE_MASK) continue;
-        if (of_all != (constant != NULL && native_is_uniform(constant))) continue;
+        if (of_all != (native_uniform_at(t->unit->function, offset) != NULL)) continue;
         for (unsigned p = 0; p < t->unit->parts; p++)
             firsts[p] = constant != NULL && constant->kind == EXEC_CONSTANT_VALUE
                             ? t->llvm->ConstInt(type, constant->value, false)
