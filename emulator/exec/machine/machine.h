@@ -52,11 +52,16 @@ void exec_split(struct exec_warp *warp, uint32_t mask, const struct exec_inst *p
 struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *parent,
                                     const struct exec_function *function, enum exec_end *end);
 
+/* The active lanes exit. The handler answers what this answers. */
+int exec_lanes_exit(struct exec_warp *warp);
+
 /* After a handler that answered EXEC_RESCHEDULE, for machine code of the beginning of a kernel,
  * `code`: the warp behind this one, whose turn has begun, with the first instruction counted as if
  * by the loop that runs handlers. NULL: this one's turn is not over, or the next does not begin
  * there. */
 struct exec_warp *exec_warp_next(struct exec_warp *warp, const struct exec_inst *code);
+/* The same where all of the warp's lanes exit, which they do. */
+struct exec_warp *exec_warp_exit(struct exec_warp *warp, const struct exec_inst *code);
 /* The same machine code answers `step` for a warp that is not the one it was called for: what it is
  * to answer. */
 int exec_warp_gone(struct exec_warp *warp, int step);

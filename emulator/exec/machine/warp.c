@@ -1,6 +1,7 @@
 /* The scheduler of one warp: which of its fragments runs next, until when, and how fragments part
  * and meet again. */
 #include "emulator/exec/check/poison.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 #include "emulator/exec/machine/probe.h"
 #include "emulator/ptx/ptx.h"
@@ -374,6 +375,32 @@ static inline enum exec_turn run_alone(struct exec_warp *warp, bool cold)
     return turn_of(warp, step, before);
 }
 
+/* ---- lanes that exit ------------------------------------------------------------------------- */
+
+/* Somebody may wait for them. */
+static __attribute__((noinline)) int lanes_left(struct exec_warp *warp)
+{
+    exec_threads_left(warp->block);
+    exec_cluster_left(warp->block);
+    return warp->exchanging ? exec_sync_check(warp) : EXEC_RESCHEDULE;
+}
+
+static inline int lanes_exit(struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    const uint32_t mask = warp->mask;
+    warp->mask = 0;
+    warp->live &= ~mask;
+    if (block->barriers_used || block->arrives || block->cluster != NULL || warp->exchanging)
+        return lanes_left(warp);
+    return EXEC_RESCHEDULE;
+}
+
+int exec_lanes_exit(struct exec_warp *warp)
+{
+    return lanes_exit(warp);
+}
+
 /* ---- warps that begin one after the other -----------------------------------------------------
  */
 
@@ -385,19 +412,31 @@ static inline void begin_fresh(struct exec_going *going, struct exec_warp *warp,
     going->warp = warp;
 }
 
-struct exec_warp *exec_warp_next(struct exec_warp *warp, const struct exec_inst *code)
+/* The warp behind this one, which has met `met`; NULL: it may not begin. */
+static inline struct exec_warp *next_of(struct exec_warp *warp, const struct exec_inst *code,
+                                        unsigned met)
 {
     struct exec_block *block = warp->block;
     struct exec_going *going = &block->going;
     struct exec_warp *next = warp + 1;
-    if (!going->may || warp->mask || (warp->live && !is_blocked(warp)) ||
-        next == block->warps + block->warp_count || !next->fresh)
-        return NULL;
+    if (!going->may || next == block->warps + block->warp_count || !next->fresh) return NULL;
     going->executed += end_alone(warp, 0, warp->existing);
-    going->met |= warp->live ? EXEC_MET_LIFE : EXEC_MET_STEPS | EXEC_MET_WORK;
+    going->met |= met;
     begin_fresh(going, next, code + 1);
     next->instructions = 1;
     return next;
+}
+
+struct exec_warp *exec_warp_next(struct exec_warp *warp, const struct exec_inst *code)
+{
+    if (warp->mask || (warp->live && !is_blocked(warp))) return NULL;
+    return next_of(warp, code, warp->live ? EXEC_MET_LIFE : EXEC_MET_STEPS | EXEC_MET_WORK);
+}
+
+struct exec_warp *exec_warp_exit(struct exec_warp *warp, const struct exec_inst *code)
+{
+    lanes_exit(warp);
+    return next_of(warp, code, EXEC_MET_STEPS | EXEC_MET_WORK);
 }
 
 int exec_warp_gone(struct exec_warp *warp, int step)

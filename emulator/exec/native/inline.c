@@ -23,13 +23,16 @@ static void leave_for(const struct native_translation *t, LLVMBasicBlockRef way,
     t->llvm->BuildBr(t->builder, way);
 }
 
-/* What is still read from `pc` on, into the frame. */
+/* What is still read from `pc` on, or from where lanes may wait, into the frame. */
 static void copy_out(const struct native_translation *t, const struct exec_inst *pc)
 {
     const size_t index = native_index_of(t, pc);
-    for (size_t k = 0; k < t->slot_count; k++)
-        if (t->slots[k].writes && native_is_live(&t->unit->live, index, t->slots[k].offset))
+    for (size_t k = 0; k < t->slot_count; k++) {
+        const uint32_t offset = t->slots[k].offset;
+        if (t->slots[k].writes &&
+            (native_is_live(&t->unit->live, index, offset) || native_waits_read(t, offset)))
             native_copy_slot(t, &t->slots[k], true);
+    }
 }
 
 void native_leave(const struct native_translation *t, const struct exec_inst *pc, int step)
@@ -43,22 +46,15 @@ void native_leave_by(struct native_translation *t, const struct exec_inst *inst)
     void *run;
     t->pending++;
     native_count_pending(t);
+    if (t->again != NULL && t->full && native_is_end(inst)) {
+        t->llvm->BuildBr(t->builder, t->over);
+        return;
+    }
     memcpy(&run, &inst->run, sizeof run);
     t->llvm->BuildStore(t->builder, native_pointer(t, native_executed(t, inst)), t->last);
     t->llvm->BuildStore(t->builder, native_pointer(t, run), t->run);
     copy_out(t, inst);
     leave_for(t, t->end, inst + 1, EXEC_GO);
-}
-
-void native_go_on(const struct native_translation *t, uint32_t index)
-{
-    const struct native_region *region = t->region;
-    if (index >= region->first && index < region->end) {
-        native_settle_for(t, index);
-        t->llvm->BuildBr(t->builder, t->blocks[index - region->first]);
-    } else {
-        native_leave(t, &t->unit->function->code[index], EXEC_GO);
-    }
 }
 
 LLVMValueRef native_call(const struct native_translation *t, LLVMValueRef run, LLVMValueRef inst)
@@ -90,6 +86,19 @@ static LLVMValueRef call_machine(const struct native_translation *t, const void 
     return t->llvm->BuildCall2(t->builder, type, at, arguments, count, "");
 }
 
+void native_part(const struct native_translation *t, LLVMValueRef lanes, const struct exec_inst *pc)
+{
+    void *split;
+    memcpy(&split,
+           &(void (*)(struct exec_warp *, uint32_t, const struct exec_inst *, struct exec_frame *)){
+               exec_split},
+           sizeof split);
+    LLVMValueRef arguments[] = {
+        t->warp, lanes, native_pointer(t, native_executed(t, pc)),
+        native_load(t, t->warp, offsetof(struct exec_warp, frame), t->bytes)};
+    call_machine(t, split, t->llvm->VoidTypeInContext(t->unit->context), arguments, 4);
+}
+
 void native_build_return(const struct native_translation *t, LLVMValueRef step)
 {
     if (t->warp != t->called) {
@@ -107,21 +116,14 @@ void native_build_return(const struct native_translation *t, LLVMValueRef step)
     t->llvm->BuildRet(t->builder, step);
 }
 
-/* The turn of these lanes is over, or not: then that of the next warp may begin. */
-static void go_to_next(const struct native_translation *t, LLVMValueRef step)
+/* Asks exec_warp_next or exec_warp_exit for the next warp, which begins. */
+static void go_to_next(const struct native_translation *t,
+                       struct exec_warp *(*ask)(struct exec_warp *, const struct exec_inst *))
 {
-    LLVMBasicBlockRef over = native_new_block(t), found = native_new_block(t),
-                      done = native_new_block(t);
-    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    LLVMBasicBlockRef found = native_new_block(t), done = native_new_block(t);
+    const struct exec_inst *first = &t->unit->function->code[t->first];
     void *next;
-    memcpy(&next,
-           &(struct exec_warp * (*)(struct exec_warp *, const struct exec_inst *)){exec_warp_next},
-           sizeof next);
-    t->llvm->BuildCondBr(
-        t->builder,
-        t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_RESCHEDULE), ""),
-        over, done);
-    t->llvm->PositionBuilderAtEnd(t->builder, over);
+    memcpy(&next, &ask, sizeof next);
     LLVMValueRef here[] = {t->warp, native_pointer(t, native_executed(t, first))};
     LLVMValueRef warp = call_machine(t, next, t->bytes, here, 2);
     t->llvm->BuildCondBr(
@@ -131,6 +133,42 @@ static void go_to_next(const struct native_translation *t, LLVMValueRef step)
     t->llvm->BuildStore(t->builder, warp, t->place);
     t->llvm->BuildBr(t->builder, t->again);
     t->llvm->PositionBuilderAtEnd(t->builder, done);
+}
+
+/* The turn of these lanes is over, or not: then that of the next warp may begin. */
+static void go_to_next_after(const struct native_translation *t, LLVMValueRef step)
+{
+    LLVMBasicBlockRef over = native_new_block(t), done = native_new_block(t);
+    t->llvm->BuildCondBr(
+        t->builder,
+        t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_RESCHEDULE), ""),
+        over, done);
+    t->llvm->PositionBuilderAtEnd(t->builder, over);
+    go_to_next(t, exec_warp_next);
+    t->llvm->BuildBr(t->builder, done);
+    t->llvm->PositionBuilderAtEnd(t->builder, done);
+}
+
+/* All lanes of the warp leave the kernel. What accesses have done is counted for all warps that
+ * come here at once. */
+static void build_over(const struct native_translation *t)
+{
+    t->llvm->PositionBuilderAtEnd(t->builder, t->over);
+    native_count_chain(t);
+    go_to_next(t, exec_warp_exit);
+    native_count_accesses(t);
+    native_build_return(t, native_number(t, EXEC_RESCHEDULE));
+}
+
+/* What is answered where lanes that waited have become fragments. */
+static LLVMValueRef with_waiting(const struct native_translation *t, LLVMValueRef waiting,
+                                 LLVMValueRef step)
+{
+    LLVMValueRef zero = native_number(t, 0);
+    LLVMValueRef changed = t->llvm->BuildAnd(
+        t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_GO), ""),
+        t->llvm->BuildICmp(t->builder, LLVMIntNE, waiting, zero, ""), "");
+    return t->llvm->BuildSelect(t->builder, changed, native_number(t, EXEC_RESCHEDULE), step, "");
 }
 
 void native_build_leave(struct native_translation *t)
@@ -143,15 +181,18 @@ void native_build_leave(struct native_translation *t)
     t->llvm->BuildBr(t->builder, t->end);
     t->llvm->PositionBuilderAtEnd(t->builder, t->end);
     native_count_accesses(t);
+    LLVMValueRef waiting = native_waits_leave(t);
     LLVMValueRef run = t->llvm->BuildLoad2(t->builder, t->bytes, t->run, "");
     LLVMValueRef none = t->llvm->BuildICmp(t->builder, LLVMIntEQ, run, native_pointer(t, NULL), "");
     t->llvm->BuildCondBr(t->builder, none, gone, executes);
     t->llvm->PositionBuilderAtEnd(t->builder, executes);
     LLVMValueRef step = native_call(t, run, t->llvm->BuildLoad2(t->builder, t->bytes, t->last, ""));
-    if (t->again != NULL) go_to_next(t, step);
-    native_build_return(t, step);
+    if (t->again != NULL) go_to_next_after(t, step);
+    native_build_return(t, with_waiting(t, waiting, step));
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
-    native_build_return(t, t->llvm->BuildLoad2(t->builder, t->word, t->step, ""));
+    step = t->llvm->BuildLoad2(t->builder, t->word, t->step, "");
+    native_build_return(t, with_waiting(t, waiting, step));
+    if (t->again != NULL) build_over(t);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -409,22 +450,6 @@ static bool names(const struct exec_inst *inst, const struct native_use *slot)
     return false;
 }
 
-/* The region is left in a branch that some lanes do not take: they become a fragment, as they would
- * have when lanes parted. */
-static void part(const struct native_translation *t)
-{
-    void *split;
-    memcpy(&split,
-           &(void (*)(struct exec_warp *, uint32_t, const struct exec_inst *, struct exec_frame *)){
-               exec_split},
-           sizeof split);
-    LLVMValueRef arguments[] = {
-        t->warp, t->others, native_pointer(t, native_executed(t, t->go)),
-        native_load(t, t->warp, offsetof(struct exec_warp, frame), t->bytes)};
-    native_count_apart(t, t->alone);
-    call_machine(t, split, t->llvm->VoidTypeInContext(t->unit->context), arguments, 4);
-}
-
 static void call_handler(struct native_translation *t, const struct exec_inst *inst, bool seldom)
 {
     t->pending++;
@@ -445,7 +470,11 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
         t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_GO), "");
     t->llvm->BuildCondBr(t->builder, goes, next, gone);
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
-    if (t->go != NULL) part(t);
+    if (t->go != NULL) {
+        /* As they would have when lanes parted. */
+        native_count_apart(t, t->others, native_number(t, t->alone));
+        native_part(t, t->others, t->go);
+    }
     native_settle_all(t);
     t->llvm->BuildStore(t->builder, step, t->step);
     t->llvm->BuildBr(t->builder, t->leave);

@@ -44,6 +44,7 @@
     X(BuildOr)                                                                                     \
     X(BuildRet)                                                                                    \
     X(BuildSExt)                                                                                   \
+    X(BuildSelect)                                                                                 \
     X(BuildShl)                                                                                    \
     X(BuildShuffleVector)                                                                          \
     X(BuildStore)                                                                                  \

@@ -20,116 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lanes that part for a few instructions ---------------------------------------------------
- */
-
-/* `from` to `to` for `lanes`, while `others` wait at `go`. `over`: another, a branch, follows. */
-static void build_side(struct native_translation *t, const struct exec_inst *from,
-                       const struct exec_inst *to, LLVMValueRef lanes, LLVMValueRef others,
-                       const struct exec_inst *go, bool over)
-{
-    const struct native_translation before = *t;
-    const size_t mask = offsetof(struct exec_warp, mask), full = offsetof(struct exec_warp, full);
-    t->mask = t->computing = lanes;
-    t->full = false;
-    t->others = others;
-    t->go = go;
-    t->alone = 0;
-    native_store(t, t->copy, mask, lanes);
-    native_store(t, t->warp, mask, lanes);
-    native_store(t, t->warp, full, native_number(t, 0));
-    for (; from < to; from++) {
-        t->alone += native_is_counted(from);
-        native_build_straight(t, from);
-    }
-    t->pending += over;
-    native_count_pending(t);
-    native_count_apart(t, t->alone + over);
-    t->mask = before.mask;
-    t->computing = before.computing;
-    t->full = before.full;
-    t->others = NULL;
-    t->go = NULL;
-    native_store(t, t->copy, mask, t->computing);
-    native_store(t, t->warp, mask, t->mask);
-    native_store(t, t->warp, full, native_number(t, t->full));
-}
-
-static void build_fork(struct native_translation *t, const struct exec_inst *inst,
-                       LLVMValueRef taken, const struct native_fork *fork)
-{
-    LLVMValueRef rest =
-        t->llvm->BuildAnd(t->builder, t->mask, t->llvm->BuildNot(t->builder, taken, ""), "");
-    const bool has_else = fork->end != fork->target;
-    const size_t at = t->at;
-    native_settle_all(t);
-    t->pending = 1;
-    build_side(t, inst + 1, fork->target - has_else, rest, taken, fork->target, has_else);
-    if (has_else) build_side(t, fork->target, fork->end, taken, rest, fork->end, false);
-    t->where = NATIVE_NOWHERE; /* nothing is stale */
-    native_go_on(t, (uint32_t)(fork->end - t->unit->function->code));
-    t->at = at;
-    t->where = NATIVE_BEFORE;
-}
-
-/* ---- branches ---------------------------------------------------------------------------------
- */
-
-/* ops/control.c's branch(), for all lanes that run. */
-static void take_branch(struct native_translation *t, const struct exec_inst *inst)
-{
-    const struct exec_inst *target = inst->extra;
-    t->pending++;
-    native_count_pending(t);
-    if (native_is_round(inst))
-        native_store(
-            t, t->warp, offsetof(struct exec_warp, rounds),
-            t->llvm->BuildOr(t->builder,
-                             native_load(t, t->warp, offsetof(struct exec_warp, rounds), t->word),
-                             t->mask, ""));
-    if (target <= inst) {
-        LLVMValueRef left = native_count(t, offsetof(struct exec_warp, backward), t->word, -1);
-        LLVMBasicBlockRef spent = native_new_block(t), next = native_new_block(t);
-        t->llvm->BuildCondBr(
-            t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, left, native_number(t, 0), ""),
-            spent, next);
-        t->llvm->PositionBuilderAtEnd(t->builder, spent);
-        native_leave(t, target, EXEC_RESCHEDULE);
-        t->llvm->PositionBuilderAtEnd(t->builder, next);
-    }
-    native_go_on(t, (uint32_t)(target - t->unit->function->code));
-}
-
-/* Where lanes part for more than a few instructions, the interpreter executes the branch. */
-static void build_branch(struct native_translation *t, const struct exec_inst *inst)
-{
-    struct native_fork fork;
-    if (inst->guard == EXEC_NO_GUARD) {
-        take_branch(t, inst);
-        return;
-    }
-    native_count_pending(t);
-    LLVMValueRef taken = t->llvm->BuildAnd(t->builder, t->mask, native_guard_of(t, inst), "");
-    LLVMBasicBlockRef all = native_new_block(t), rest = native_new_block(t);
-    LLVMBasicBlockRef none = native_new_block(t), some = native_new_block(t);
-    t->llvm->BuildCondBr(t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, t->mask, ""),
-                         all, rest);
-    t->llvm->PositionBuilderAtEnd(t->builder, all);
-    take_branch(t, inst);
-    t->llvm->PositionBuilderAtEnd(t->builder, rest);
-    t->llvm->BuildCondBr(t->builder,
-                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, native_number(t, 0), ""),
-                         none, some);
-    t->llvm->PositionBuilderAtEnd(t->builder, some);
-    if (native_fork_find(t->unit->function, t->region->end, inst, &fork))
-        build_fork(t, inst, taken, &fork);
-    else
-        native_leave_by(t, inst);
-    t->llvm->PositionBuilderAtEnd(t->builder, none);
-    t->pending = 1;
-    native_count_pending(t);
-    native_go_on(t, (uint32_t)(inst + 1 - t->unit->function->code));
-}
+/* ---- a version of the region ----------------------------------------------------------------- */
 
 /* Instruction `index`; false: the block has ended. */
 static bool build_instruction(struct native_translation *t, uint32_t index)
@@ -139,7 +30,7 @@ static bool build_instruction(struct native_translation *t, uint32_t index)
     t->at = index;
     t->where = NATIVE_BEFORE;
     if (kind == NATIVE_BRANCH) {
-        build_branch(t, inst);
+        native_build_branch(t, inst);
         return false;
     }
     LLVMValueRef row = kind != NATIVE_END ? native_row_of(t, inst) : NULL;
@@ -150,8 +41,6 @@ static bool build_instruction(struct native_translation *t, uint32_t index)
     native_build_straight(t, inst);
     return true;
 }
-
-/* ---- a version of the region ----------------------------------------------------------------- */
 
 /* What is known is a constant, and of what all lanes have one is loaded. */
 static LLVMValueRef splat(const struct native_translation *t, const struct exec_constant *constant)
@@ -173,9 +62,8 @@ static bool is_guessed(const struct native_translation *t, size_t slot)
 {
     const struct native_live *live = &t->unit->live;
     const uint32_t offset = live->slots[slot].offset;
-    return t->wanted[slot] &&
-           native_step_before(&t->unit->steps, t->region->first, offset) != NATIVE_ANY &&
-           native_is_live(live, t->region->first, offset);
+    return t->wanted[slot] && native_step_before(&t->unit->steps, t->first, offset) != NATIVE_ANY &&
+           native_is_live(live, t->first, offset);
 }
 
 /* The lanes whose value is not the steps away that it should be. */
@@ -219,7 +107,7 @@ static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
     for (size_t k = 0; k < live->slot_count; k++) {
         const uint32_t offset = live->slots[k].offset;
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
-        const int32_t step = native_step_before(&t->unit->steps, t->region->first, offset);
+        const int32_t step = native_step_before(&t->unit->steps, t->first, offset);
         if (!is_guessed(t, k) || native_uniform_at(t->unit->function, offset) != NULL) continue;
         if (constant != NULL && (in_rows || next)) continue;
         in_rows |= constant != NULL;
@@ -270,7 +158,7 @@ static void copy_in(const struct native_translation *t)
         const struct native_use *slot = &t->slots[k];
         if (same_for_all(t, slot) != NULL) continue;
         /* Nobody else has lanes there that live. */
-        if (t->full && !native_is_live(&t->unit->live, t->region->first, slot->offset))
+        if (t->full && !native_is_live(&t->unit->live, t->first, slot->offset))
             native_store(t, t->lanes, slot->offset,
                          t->llvm->ConstNull(native_slot_type(t, slot->width)));
         else
@@ -365,84 +253,10 @@ static void begin_warp(struct native_translation *t)
     native_store(t, t->quick, offsetof(struct exec_quick, warp), t->warp);
     /* The loop that calls us has counted the first. */
     native_count(t, offsetof(struct exec_warp, instructions), t->wide, -1);
+    native_waits_begin(t);
     copy_in(t);
     if (t->stepped) take_guesses(t, false);
 }
-
-/* Whether a warp's turn often begins and ends in the region: all of a small kernel, or all up to
- * its first barrier. */
-static bool goes_on(const struct native_translation *t)
-{
-    const struct native_region *region = t->region;
-    bool ends = false;
-    for (uint32_t k = region->first; k < region->end; k++) {
-        const struct exec_inst *inst = &t->unit->function->code[k];
-        ends |= native_is_end(inst) || inst->run == exec_barrier_sync;
-    }
-    return ends && region->first == 0 && t->unit->function->entry;
-}
-
-static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
-
-/* From here on, with the builder at the entry block's end; `start`: where the version begins. Whole
- * warps are followed by others. */
-static void build_version(struct native_translation *t, LLVMBasicBlockRef start, bool full)
-{
-    const struct native_region *region = t->region;
-    t->full = full;
-    t->stepped = full && (t->versions & NATIVE_STEPPED) != 0;
-    t->quick_count = 0;
-    room_for_firsts(t);
-    t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
-    t->last = t->llvm->BuildAlloca(t->builder, t->bytes, "");
-    t->run = t->llvm->BuildAlloca(t->builder, t->bytes, "");
-    t->copy = room_for(t, sizeof(struct exec_warp));
-    t->quick = room_for(t, sizeof(struct exec_quick));
-    t->counts = room_for(t, sizeof(struct exec_quick_counts));
-    t->lanes = room_for(t, t->unit->function->frame_bytes);
-    t->leave = native_new_block(t);
-    t->end = native_new_block(t);
-    for (uint32_t k = region->first; k < region->end; k++)
-        t->blocks[k - region->first] =
-            k == region->first || t->unit->leads[k] ? native_new_block(t) : NULL;
-
-    LLVMBasicBlockRef head = native_new_block(t);
-    t->again = full && goes_on(t) ? native_new_block(t) : NULL;
-    t->llvm->PositionBuilderAtEnd(t->builder, start);
-    t->warp = t->called;
-    t->frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes);
-    begin_version(t);
-    t->llvm->BuildBr(t->builder, head);
-    t->llvm->PositionBuilderAtEnd(t->builder, head);
-    if (t->again != NULL) t->warp = t->llvm->BuildLoad2(t->builder, t->bytes, t->place, "");
-    begin_warp(t);
-    t->pending = 0;
-    t->at = region->first;
-    t->where = NATIVE_BEFORE;
-    bool open = true;
-    for (uint32_t k = region->first; k < region->end; k++) {
-        LLVMBasicBlockRef block = t->blocks[k - region->first];
-        if (block != NULL) {
-            native_count_pending(t);
-            if (open) {
-                native_settle_for(t, k);
-                t->llvm->BuildBr(t->builder, block);
-            }
-            t->llvm->PositionBuilderAtEnd(t->builder, block);
-            open = true;
-        }
-        if (open) open = build_instruction(t, k);
-    }
-    if (open) {
-        native_count_pending(t);
-        native_go_on(t, region->end);
-    }
-    native_build_leave(t);
-    if (t->again != NULL) build_again(t, head);
-    t->warp = t->called;
-}
-
-/* ---- a region -------------------------------------------------------------------------------- */
 
 static void note_slot(struct native_translation *t, const struct native_use *use)
 {
@@ -456,9 +270,12 @@ static void note_slot(struct native_translation *t, const struct native_use *use
     slot->writes |= use->writes;
 }
 
+/* Those of the version. */
 static void find_slots(struct native_translation *t)
 {
-    for (uint32_t k = t->region->first; k < t->region->end; k++) {
+    t->slot_count = 0;
+    memset(t->slots, 0, (t->stop - t->first) * NATIVE_USES * sizeof *t->slots);
+    for (size_t k = t->first; k < t->stop; k++) {
         const struct exec_inst *inst = &t->unit->function->code[k];
         struct native_use uses[NATIVE_USES];
         unsigned used = 0;
@@ -471,6 +288,83 @@ static void find_slots(struct native_translation *t)
         for (unsigned u = 0; u < used; u++) note_slot(t, &uses[u]);
     }
 }
+
+/* Whether a warp's turn often begins and ends in the region: all of a small kernel, or all up to
+ * its first barrier. */
+static bool goes_on(const struct native_translation *t)
+{
+    bool ends = false;
+    for (size_t k = t->first; k < t->stop; k++) {
+        const struct exec_inst *inst = &t->unit->function->code[k];
+        ends |= native_is_end(inst) || inst->run == exec_barrier_sync;
+    }
+    return ends && t->first == 0 && t->unit->function->entry;
+}
+
+static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
+
+/* From here on, with the builder at the entry block's end; `start`: where the version begins. Whole
+ * warps are followed by others. */
+static void build_version(struct native_translation *t, LLVMBasicBlockRef start, bool full)
+{
+    t->full = full;
+    t->stepped = full && (t->versions & NATIVE_STEPPED) != 0;
+    t->stop = full ? t->region->end : t->region->apart_end;
+    t->quick_count = 0;
+    find_slots(t);
+    room_for_firsts(t);
+    t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
+    t->last = t->llvm->BuildAlloca(t->builder, t->bytes, "");
+    t->run = t->llvm->BuildAlloca(t->builder, t->bytes, "");
+    t->copy = room_for(t, sizeof(struct exec_warp));
+    t->quick = room_for(t, sizeof(struct exec_quick));
+    t->counts = room_for(t, sizeof(struct exec_quick_counts));
+    t->lanes = room_for(t, t->unit->function->frame_bytes);
+    native_waits_find(t);
+    t->leave = native_new_block(t);
+    t->end = native_new_block(t);
+    for (size_t k = t->first; k < t->stop; k++)
+        t->blocks[k - t->first] = k == t->first || t->unit->leads[k] ? native_new_block(t) : NULL;
+
+    LLVMBasicBlockRef head = native_new_block(t);
+    t->again = full && goes_on(t) ? native_new_block(t) : NULL;
+    t->over = t->again != NULL ? native_new_block(t) : NULL;
+    t->llvm->PositionBuilderAtEnd(t->builder, start);
+    t->warp = t->called;
+    t->frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes);
+    begin_version(t);
+    t->llvm->BuildBr(t->builder, head);
+    t->llvm->PositionBuilderAtEnd(t->builder, head);
+    if (t->again != NULL) t->warp = t->llvm->BuildLoad2(t->builder, t->bytes, t->place, "");
+    begin_warp(t);
+    t->pending = 0;
+    t->at = t->first;
+    t->where = NATIVE_BEFORE;
+    bool open = true;
+    for (size_t k = t->first; k < t->stop; k++) {
+        LLVMBasicBlockRef block = t->blocks[k - t->first];
+        if (block != NULL) {
+            native_count_pending(t);
+            if (open) {
+                native_settle_for(t, k);
+                t->llvm->BuildBr(t->builder, block);
+            }
+            t->llvm->PositionBuilderAtEnd(t->builder, block);
+            native_waits_meet(t, k);
+            open = true;
+        }
+        if (open) open = build_instruction(t, k);
+    }
+    if (open) {
+        native_count_pending(t);
+        native_go_on(t, t->stop - 1, t->stop);
+    }
+    native_build_leave(t);
+    if (t->again != NULL) build_again(t, head);
+    t->warp = t->called;
+}
+
+/* ---- a region -------------------------------------------------------------------------------- */
 
 /* Goes to the version that is for the warp as it is. */
 static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
@@ -490,12 +384,11 @@ static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
 }
 
 /* Somebody else runs the region: of the first code's, who `others` of the region says. */
-static void build_others(const struct native_translation *t, LLVMBasicBlockRef block)
+static void build_others(const struct native_translation *t)
 {
-    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    const struct exec_inst *first = &t->unit->function->code[t->first];
     LLVMTypeRef type = t->llvm->PointerType(t->bytes, 0);
     void *run;
-    t->llvm->PositionBuilderAtEnd(t->builder, block);
     memcpy(&run, &t->others_run, sizeof run);
     LLVMValueRef handler = native_pointer(t, run);
     if (t->versions & NATIVE_STEPPED) {
@@ -518,7 +411,9 @@ static void build_again(struct native_translation *t, LLVMBasicBlockRef head)
     }
     LLVMBasicBlockRef others = native_new_block(t);
     native_expect(t, t->llvm->BuildCondBr(t->builder, right, head, others));
-    build_others(t, others);
+    t->llvm->PositionBuilderAtEnd(t->builder, others);
+    native_count_accesses(t);
+    build_others(t);
 }
 
 /* The version for full warps, or others; who else runs it, if it is not wanted. */
@@ -535,8 +430,10 @@ static LLVMBasicBlockRef build_wanted(struct native_translation *t, LLVMBasicBlo
 static void build_function(struct native_translation *t, const char *name)
 {
     const struct llvm *llvm = t->llvm;
-    const struct exec_inst *first = &t->unit->function->code[t->region->first];
-    const struct exec_inst *end = &t->unit->function->code[t->region->end];
+    const bool partly_too = (t->versions & NATIVE_PARTLY) != 0;
+    const struct exec_inst *first = &t->unit->function->code[t->first];
+    const struct exec_inst *end =
+        &t->unit->function->code[partly_too ? t->region->apart_end : t->region->end];
     LLVMTypeRef parameters[] = {t->bytes, t->bytes};
     t->function =
         llvm->AddFunction(t->unit->module, name, llvm->FunctionType(t->word, parameters, 2, false));
@@ -544,7 +441,8 @@ static void build_function(struct native_translation *t, const char *name)
     LLVMBasicBlockRef entry = native_new_block(t), aside = native_new_block(t),
                       start = native_new_block(t);
     LLVMBasicBlockRef others = native_new_block(t);
-    build_others(t, others);
+    llvm->PositionBuilderAtEnd(t->builder, others);
+    build_others(t);
     llvm->PositionBuilderAtEnd(t->builder, entry);
     t->place = llvm->BuildAlloca(t->builder, t->bytes, "");
     llvm->BuildStore(t->builder, t->called, t->place);
@@ -567,12 +465,12 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
                       unsigned versions, exec_handler *others, const char *name)
 {
     const struct llvm *llvm = unit->llvm;
-    const uint32_t length = region->end - region->first;
+    const size_t length = region->apart_end - region->first;
     struct native_translation t = {.unit = unit,
-                                   .full = true, /* find_slots: what any version needs */
                                    .llvm = llvm,
                                    .builder = unit->builder,
                                    .region = region,
+                                   .first = region->first,
                                    .versions = versions,
                                    .others_run = others,
                                    .byte = llvm->Int8TypeInContext(unit->context),
@@ -581,18 +479,18 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     t.bytes = llvm->PointerType(t.byte, 0);
     t.cold =
         llvm->CreateEnumAttribute(unit->context, llvm->GetEnumAttributeKindForName("cold", 4), 0);
-    t.slots = calloc((size_t)length * NATIVE_USES, sizeof *t.slots);
+    t.slots = calloc(length * NATIVE_USES, sizeof *t.slots);
     t.blocks = calloc(length, sizeof(LLVMBasicBlockRef));
     t.firsts = calloc(unit->parts * unit->live.slot_count + 1, sizeof(LLVMValueRef));
+    t.waits = calloc(unit->function->code_count + 1, sizeof(LLVMValueRef));
     t.wanted = native_steps_wanted(&unit->steps, region);
-    const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.wanted != NULL;
-    if (fine) {
-        find_slots(&t);
-        build_function(&t, name);
-    }
+    const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.waits != NULL &&
+                      t.wanted != NULL;
+    if (fine) build_function(&t, name);
     free(t.slots);
     free(t.blocks);
     free(t.firsts);
+    free(t.waits);
     free(t.wanted);
     return fine;
 }

@@ -12,6 +12,7 @@ struct native_translation {
     const struct llvm *llvm;
     LLVMBuilderRef builder;
     const struct native_region *region;
+    size_t first, stop;       /* its instructions, of the version that is being made */
     unsigned versions;        /* enum native_version */
     exec_handler *others_run; /* for whom there is none of them */
     struct native_use *slots; /* of the region, each offset once */
@@ -21,26 +22,30 @@ struct native_translation {
     LLVMTypeRef byte, word, wide, bytes; /* i8, i32, i64, i8* */
     LLVMAttributeRef cold;
     /* Of the version that is being made: */
-    LLVMBasicBlockRef *blocks;    /* of instructions that lead; NULL: none */
-    LLVMBasicBlockRef leave, end; /* ... with all slots; behind that */
-    LLVMValueRef step;            /* where what is answered stands, until `leave` */
-    LLVMValueRef last, run;       /* the same of an instruction to be executed then, and of what
-                                     executes it, or NULL */
-    LLVMValueRef warp, copy;      /* the warp, and what handlers see */
-    LLVMValueRef place;           /* where the warp stands ... */
-    LLVMBasicBlockRef again;      /* ... with which it begins anew here; NULL: with none */
-    LLVMValueRef quick, counts;   /* what those of ops/quick.h see */
-    LLVMValueRef frame, lanes;    /* the frame's slots, and what handlers see */
-    LLVMValueRef mask, computing; /* the lanes that run, those whose results are written */
-    LLVMValueRef others;          /* in a branch that some take: the lanes that do not ... */
-    const struct exec_inst *go;   /* ... where they go on; NULL: all lanes go together */
-    uint32_t alone;               /* instructions in it so far */
-    uint32_t pending;             /* instructions that are not counted yet */
-    bool full;                    /* every lane that does not run is dead */
-    bool stepped;                 /* ... and lanes are as native_steps has it */
-    bool *wanted;                 /* of which slots that matters, by native_live's index ... */
-    LLVMValueRef *firsts;         /* ... and where their first lanes' values are: of each part */
-    size_t at;                    /* the instruction that is being made, ... */
+    LLVMBasicBlockRef *blocks;     /* of instructions that lead; NULL: none */
+    LLVMBasicBlockRef leave, end;  /* ... with all slots; behind that */
+    LLVMValueRef step;             /* where what is answered stands, until `leave` */
+    LLVMValueRef last, run;        /* the same of an instruction to be executed then, and of what
+                                      executes it, or NULL */
+    LLVMValueRef warp, copy;       /* the warp, and what handlers see */
+    LLVMValueRef place;            /* where the warp stands ... */
+    LLVMBasicBlockRef over;        /* where all lanes have left the kernel, if `again` */
+    LLVMBasicBlockRef again;       /* ... with which it begins anew here; NULL: with none */
+    LLVMValueRef quick, counts;    /* what those of ops/quick.h see */
+    LLVMValueRef frame, lanes;     /* the frame's slots, and what handlers see */
+    LLVMValueRef mask, computing;  /* the lanes that run, those whose results are written */
+    LLVMValueRef others;           /* in a branch that some take: the lanes that do not ... */
+    const struct exec_inst *go;    /* ... where they go on; NULL: all lanes go together */
+    uint32_t alone;                /* instructions in it so far */
+    LLVMValueRef *waits;           /* the lanes that wait, where they may: of each instruction */
+    LLVMValueRef running, entered; /* ... where those that run stand, and those that came */
+    LLVMValueRef since;            /* ... and how much had been executed when that last changed */
+    uint32_t pending;              /* instructions that are not counted yet */
+    bool full;                     /* every lane that does not run is dead */
+    bool stepped;                  /* ... and lanes are as native_steps has it */
+    bool *wanted;                  /* of which slots that matters, by native_live's index ... */
+    LLVMValueRef *firsts;          /* ... and where their first lanes' values are: of each part */
+    size_t at;                     /* the instruction that is being made, ... */
     enum {
         NATIVE_NOWHERE,
         NATIVE_BEFORE,
@@ -105,8 +110,11 @@ void native_count_pending(struct native_translation *t);
 /* struct exec_quick_counts: that nothing is in it, and what is to where it belongs. */
 void native_count_nothing(const struct native_translation *t);
 void native_count_accesses(const struct native_translation *t);
-/* The lanes that do not run have executed `instructions` less than those that do. */
-void native_count_apart(const struct native_translation *t, uint32_t instructions);
+/* The same of what is the warp's. */
+void native_count_chain(const struct native_translation *t);
+/* Lanes that wait have executed `instructions` less than those that run. */
+void native_count_apart(const struct native_translation *t, LLVMValueRef waiting,
+                        LLVMValueRef instructions);
 
 /* ---- native/inline.c: instructions ----------------------------------------------------------- */
 
@@ -119,8 +127,6 @@ LLVMValueRef native_row_of(const struct native_translation *t, const struct exec
 /* An instruction that lanes execute without parting. */
 void native_build_straight(struct native_translation *t, const struct exec_inst *inst);
 
-/* Goes on at instruction `index`, in the region or not. */
-void native_go_on(const struct native_translation *t, uint32_t index);
 /* Leaves the region, and goes on at `pc`. */
 void native_leave(const struct native_translation *t, const struct exec_inst *pc, int step);
 /* Leaves, and executes `inst` as the interpreter would: what it reads, or who comes behind it, is
@@ -128,7 +134,26 @@ void native_leave(const struct native_translation *t, const struct exec_inst *pc
 void native_leave_by(struct native_translation *t, const struct exec_inst *inst);
 /* The blocks `leave` and `end`. */
 void native_build_leave(struct native_translation *t);
+/* Those lanes become a fragment, at `pc`. */
+void native_part(const struct native_translation *t, LLVMValueRef lanes,
+                 const struct exec_inst *pc);
 /* Answers `step`, for whichever warp it is now. */
 void native_build_return(const struct native_translation *t, LLVMValueRef step);
+
+/* ---- native/branch.c: lanes that part, wait and meet ----------------------------------------- */
+
+void native_build_branch(struct native_translation *t, const struct exec_inst *inst);
+/* From instruction `from` on to instruction `index`, in the region or not. */
+void native_go_on(const struct native_translation *t, size_t from, size_t index);
+/* Where lanes of this version may wait: with the builder at the entry block's end. */
+void native_waits_find(struct native_translation *t);
+/* Whether whoever waits may read the slot. */
+bool native_waits_read(const struct native_translation *t, uint32_t offset);
+/* Nobody waits yet. */
+void native_waits_begin(const struct native_translation *t);
+/* At the beginning of a block: whoever waits at the instruction runs, too. */
+void native_waits_meet(struct native_translation *t, size_t index);
+/* Whoever waits becomes a fragment. Answers who. */
+LLVMValueRef native_waits_leave(const struct native_translation *t);
 
 #endif

@@ -235,16 +235,28 @@ void native_count_nothing(const struct native_translation *t)
         native_store(t, t->counts, accesses[k].from, t->llvm->ConstNull(t->wide));
 }
 
-void native_count_accesses(const struct native_translation *t)
+/* Of the rows of `accesses`, the warp's or all. */
+static void count_accesses(const struct native_translation *t, bool all)
 {
     LLVMValueRef worker = native_load(t, t->warp, offsetof(struct exec_warp, worker), t->bytes);
     for (size_t k = 0; k < sizeof accesses / sizeof *accesses; k++) {
+        if (!all && !accesses[k].of_warp) continue;
         LLVMValueRef base = accesses[k].of_warp ? t->warp : worker;
         LLVMValueRef sum = native_load(t, base, accesses[k].to, t->wide);
         LLVMValueRef here = native_load(t, t->counts, accesses[k].from, t->wide);
         native_store(t, base, accesses[k].to, t->llvm->BuildAdd(t->builder, sum, here, ""));
+        native_store(t, t->counts, accesses[k].from, t->llvm->ConstNull(t->wide));
     }
-    native_count_nothing(t);
+}
+
+void native_count_accesses(const struct native_translation *t)
+{
+    count_accesses(t, true);
+}
+
+void native_count_chain(const struct native_translation *t)
+{
+    count_accesses(t, false);
 }
 
 LLVMBasicBlockRef native_new_block(const struct native_translation *t)
@@ -261,16 +273,15 @@ void native_expect(const struct native_translation *t, LLVMValueRef branch)
                          t->llvm->MDNodeInContext(t->unit->context, weights, 3));
 }
 
-void native_count_apart(const struct native_translation *t, uint32_t instructions)
+void native_count_apart(const struct native_translation *t, LLVMValueRef waiting,
+                        LLVMValueRef instructions)
 {
     LLVMTypeRef type = t->llvm->FunctionType(t->word, &(LLVMTypeRef){t->word}, 1, false);
     LLVMValueRef popcount = t->llvm->GetNamedFunction(t->unit->module, "llvm.ctpop.i32");
     if (popcount == NULL) popcount = t->llvm->AddFunction(t->unit->module, "llvm.ctpop.i32", type);
-    LLVMValueRef lanes =
-        t->llvm->BuildCall2(t->builder, type, popcount, &(LLVMValueRef){t->others}, 1, "");
+    LLVMValueRef lanes = t->llvm->BuildCall2(t->builder, type, popcount, &waiting, 1, "");
     LLVMValueRef wide = t->llvm->BuildZExt(
-        t->builder, t->llvm->BuildMul(t->builder, lanes, native_number(t, instructions), ""),
-        t->wide, "");
+        t->builder, t->llvm->BuildMul(t->builder, lanes, instructions, ""), t->wide, "");
     const size_t field = offsetof(struct exec_warp, lane_instructions);
     native_store(t, t->warp, field,
                  t->llvm->BuildSub(t->builder, native_load(t, t->warp, field, t->wide), wide, ""));

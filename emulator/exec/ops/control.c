@@ -1,6 +1,5 @@
 /* Control flow: guards, branches, calls, returns, exits, traps. PTX ISA 9.7.12, 9.7.19; "Predicated
  * Execution". Lanes that part become fragments; machine/warp.c brings them together again. */
-#include "emulator/exec/cluster.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/private.h"
@@ -205,29 +204,10 @@ static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst
     return split && step == EXEC_GO ? EXEC_RESCHEDULE : step;
 }
 
-/* Somebody may wait for lanes that have exited. */
-static __attribute__((noinline)) int lanes_left(struct exec_warp *warp)
-{
-    exec_threads_left(warp->block);
-    exec_cluster_left(warp->block);
-    return warp->exchanging ? exec_sync_check(warp) : EXEC_RESCHEDULE;
-}
-
-static inline int exit_lanes(struct exec_warp *warp)
-{
-    const struct exec_block *block = warp->block;
-    const uint32_t mask = warp->mask;
-    warp->mask = 0;
-    warp->live &= ~mask;
-    if (block->barriers_used || block->arrives || block->cluster != NULL || warp->exchanging)
-        return lanes_left(warp);
-    return EXEC_RESCHEDULE;
-}
-
 static int op_exit(struct exec_warp *warp, const struct exec_inst *inst)
 {
     (void)inst;
-    return exit_lanes(warp);
+    return exec_lanes_exit(warp);
 }
 
 /* Back to whoever called the function. */
@@ -260,7 +240,7 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
 {
     struct exec_frame *frame = warp->frame;
     (void)inst;
-    return frame->parent == NULL ? exit_lanes(warp) : return_lanes(warp, frame, frame->parent);
+    return frame->parent == NULL ? exec_lanes_exit(warp) : return_lanes(warp, frame, frame->parent);
 }
 
 /* ---- the stack: alloca, stacksave, stackrestore (9.7.17) ------------------------------------- */

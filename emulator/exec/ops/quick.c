@@ -262,16 +262,21 @@ INLINE bool reach_all(struct reach *reach, u64 *at)
     return !bad;
 }
 
-/* Counts what was done. */
-INLINE void reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,
-                       const u64 *at, u32 bytes, bool store, const struct reach *reach)
+/* Counts what `lanes` lanes do. */
+INLINE void reach_counts(struct exec_warp *warp, const struct exec_inst *inst, u32 lanes, u32 bytes,
+                         bool store, const struct reach *reach)
 {
     struct exec_counts *counts = &warp->worker->counts;
     counts->transactions += reach->sectors;
-    exec_mark_lanes(reach->cache, at, mask, bytes);
-    *(store ? &counts->bytes_stored : &counts->bytes_loaded) +=
-        (u64)__builtin_popcount(mask) * bytes;
+    *(store ? &counts->bytes_stored : &counts->bytes_loaded) += (u64)lanes * bytes;
     warp->chain += !store && inst->extra != NULL;
+}
+
+INLINE void reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,
+                       const u64 *at, u32 bytes, bool store, const struct reach *reach)
+{
+    exec_mark_lanes(reach->cache, at, mask, bytes);
+    reach_counts(warp, inst, (u32)__builtin_popcount(mask), bytes, store, reach);
 }
 
 #define DEFINE_GLOBAL_GATHER(T)                                                                    \
@@ -318,41 +323,64 @@ GATHERS(DEFINE_GLOBAL_GATHER)
 SCATTERS(DEFINE_SHARED_SCATTER)
 SCATTERS(DEFINE_GLOBAL_SCATTER)
 
+/* Where a lane that is alone finds its element in global memory, and that it does; NULL: it may
+ * not, or nothing is known of the region. */
+static __attribute__((noinline)) unsigned char *
+reach_alone(struct exec_warp *warp, const struct exec_inst *inst, u64 at, u32 bytes, bool store)
+{
+    struct reach reach;
+    if (!reach_begins(warp, inst, bytes, store, &reach) || !reach_lane(&reach, &at)) return NULL;
+    exec_mark(reach.cache, at, bytes);
+    reach_counts(warp, inst, 1, bytes, store, &reach);
+    return (unsigned char *)(uintptr_t)(at + reach.delta);
+}
+
 /* What a row does of one element for a lane, whatever the lanes and their addresses. */
 #define ADDRESS_shared u32
 #define ADDRESS_global u64
 #define OF_shared quick->shared, quick->shared_bytes, quick->mask, (u32)inst->imm
 #define OF_global quick->warp, inst, quick->mask
 
-/* A lane alone, in shared memory, is in line: the end of a reduction is made of such. What an array
- * got word by word is slow to read as a vector. */
-INLINE bool find_alone(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
-                       u32 *lane, unsigned char **place)
+/* A lane alone needs no arrays: the end of a reduction is made of such, and most of a loop whose
+ * lanes go round unequally often. What an array got word by word is slow to read as a vector. */
+INLINE unsigned char *find_alone_shared(const struct exec_quick *quick,
+                                        const struct exec_inst *inst, u32 lane, u32 bytes,
+                                        bool store)
 {
     const warp_u32 base = *(const warp_u32 *)(const void *)(quick->slots + inst->a);
-    *lane = (u32)__builtin_ctz(quick->mask);
-    const u32 at = base[*lane] + (u32)inst->imm;
-    *place = quick->shared + at;
-    return quick->shared_bytes >= bytes && at <= quick->shared_bytes - bytes && !(at & (bytes - 1));
+    const u32 at = base[lane] + (u32)inst->imm;
+    (void)store;
+    if (quick->shared_bytes < bytes || at > quick->shared_bytes - bytes || (at & (bytes - 1)))
+        return NULL;
+    return quick->shared + at;
 }
-#define ALONE_LOAD_global(T)
-#define ALONE_LOAD_shared(T)                                                                       \
-    if ((quick->mask & (quick->mask - 1)) == 0) {                                                  \
-        unsigned char *place;                                                                      \
-        u32 lane;                                                                                  \
-        if (!find_alone(quick, inst, sizeof(T), &lane, &place)) return false;                      \
+INLINE unsigned char *find_alone_global(const struct exec_quick *quick,
+                                        const struct exec_inst *inst, u32 lane, u32 bytes,
+                                        bool store)
+{
+    const warp_u64 base = *(const warp_u64 *)(const void *)(quick->slots + inst->a);
+    return reach_alone(quick->warp, inst, base[lane], bytes, store);
+}
+#define DEFINE_ALONE_LOAD(where, T)                                                                \
+    INLINE bool alone_load_##where##_##T(const struct exec_quick *quick,                           \
+                                         const struct exec_inst *inst)                             \
+    {                                                                                              \
+        const u32 lane = (u32)__builtin_ctz(quick->mask);                                          \
+        const unsigned char *place = find_alone_##where(quick, inst, lane, sizeof(T), false);      \
+        if (place == NULL) return false;                                                           \
         lanes_##T *d = (lanes_##T *)(void *)(quick->slots + inst->d);                              \
         const lanes_##T here = (lanes_##T)(THE_LANES(T) == (slot_##T)lane);                        \
         *d = (*d & ~here) |                                                                        \
              (((lanes_##T){0} + (slot_##T) * (const T *)(const void *)place) & here);              \
         return true;                                                                               \
     }
-#define ALONE_STORE_global(T)
-#define ALONE_STORE_shared(T)                                                                      \
-    if ((quick->mask & (quick->mask - 1)) == 0) {                                                  \
-        unsigned char *place;                                                                      \
-        u32 lane;                                                                                  \
-        if (!find_alone(quick, inst, sizeof(T), &lane, &place)) return false;                      \
+#define DEFINE_ALONE_STORE(where, T)                                                               \
+    INLINE bool alone_store_##where##_##T(const struct exec_quick *quick,                          \
+                                          const struct exec_inst *inst)                            \
+    {                                                                                              \
+        const u32 lane = (u32)__builtin_ctz(quick->mask);                                          \
+        unsigned char *place = find_alone_##where(quick, inst, lane, sizeof(T), true);             \
+        if (place == NULL) return false;                                                           \
         *(T *)(void *)place =                                                                      \
             (T)(*(const lanes_##T *)(const void *)(quick->slots + inst->d))[lane];                 \
         return true;                                                                               \
@@ -369,7 +397,7 @@ INLINE bool find_alone(const struct exec_quick *quick, const struct exec_inst *i
         ADDRESS_##where at[EXEC_LANES];                                                            \
         slot_##T to[EXEC_LANES];                                                                   \
         if (!quick->mask) return true;                                                             \
-        ALONE_LOAD_##where(T);                                                                     \
+        if ((quick->mask & (quick->mask - 1)) == 0) return alone_load_##where##_##T(quick, inst);  \
         memcpy(at, quick->slots + inst->a, sizeof at);                                             \
         memcpy(to, quick->slots + inst->d, sizeof to);                                             \
         if (!gather_##where##_##T(OF_##where, at, to)) return false;                               \
@@ -383,7 +411,7 @@ INLINE bool find_alone(const struct exec_quick *quick, const struct exec_inst *i
         ADDRESS_##where at[EXEC_LANES];                                                            \
         slot_##T from[EXEC_LANES];                                                                 \
         if (!quick->mask) return true;                                                             \
-        ALONE_STORE_##where(T);                                                                    \
+        if ((quick->mask & (quick->mask - 1)) == 0) return alone_store_##where##_##T(quick, inst); \
         memcpy(at, quick->slots + inst->a, sizeof at);                                             \
         memcpy(from, quick->slots + inst->d, sizeof from);                                         \
         return scatter_##where##_##T(OF_##where, at, from);                                        \
@@ -391,6 +419,10 @@ INLINE bool find_alone(const struct exec_quick *quick, const struct exec_inst *i
 #define SOME_LOADS(X, where)                                                                       \
     X(where, u8) X(where, s8) X(where, u16) X(where, s16) X(where, u32) X(where, u64)
 #define SOME_STORES(X, where) X(where, u8) X(where, u16) X(where, u32) X(where, u64)
+SOME_LOADS(DEFINE_ALONE_LOAD, shared)
+SOME_LOADS(DEFINE_ALONE_LOAD, global)
+SOME_STORES(DEFINE_ALONE_STORE, shared)
+SOME_STORES(DEFINE_ALONE_STORE, global)
 SOME_LOADS(DEFINE_SOME_LOAD, shared)
 SOME_LOADS(DEFINE_SOME_LOAD, global)
 SOME_STORES(DEFINE_SOME_STORE, shared)

@@ -1,0 +1,325 @@
+/* Branches: lanes that part, wait and meet.
+ *
+ * Where lanes part for a few instructions, one side is made behind the other, for warps of which
+ * all lanes run as well. For the others, of which some lanes run, machine code does what the
+ * scheduler (machine/warp.c) does with fragments: the lowest instruction runs first, and who has
+ * come to a higher one waits there. Lanes that wait are a mask for each such place. Where the
+ * region is left they become fragments. */
+#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/native/translation.h"
+
+#include <string.h>
+
+/* The lanes that run from here on. */
+static void set_lanes(const struct native_translation *t, LLVMValueRef lanes)
+{
+    native_store(t, t->copy, offsetof(struct exec_warp, mask), lanes);
+    native_store(t, t->warp, offsetof(struct exec_warp, mask), lanes);
+}
+
+/* ---- lanes that part for a few instructions ---------------------------------------------------
+ */
+
+/* `from` to `to` for `lanes`, while `others` wait at `go`. `over`: another, a branch, follows. */
+static void build_side(struct native_translation *t, const struct exec_inst *from,
+                       const struct exec_inst *to, LLVMValueRef lanes, LLVMValueRef others,
+                       const struct exec_inst *go, bool over)
+{
+    const struct native_translation before = *t;
+    const size_t full = offsetof(struct exec_warp, full);
+    t->mask = t->computing = lanes;
+    t->full = false;
+    t->others = others;
+    t->go = go;
+    t->alone = 0;
+    set_lanes(t, lanes);
+    native_store(t, t->warp, full, native_number(t, 0));
+    for (; from < to; from++) {
+        t->alone += native_is_counted(from);
+        native_build_straight(t, from);
+    }
+    t->pending += over;
+    native_count_pending(t);
+    native_count_apart(t, t->others, native_number(t, t->alone + over));
+    t->mask = before.mask;
+    t->computing = before.computing;
+    t->full = before.full;
+    t->others = NULL;
+    t->go = NULL;
+    native_store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
+    native_store(t, t->warp, offsetof(struct exec_warp, mask), t->mask);
+    native_store(t, t->warp, full, native_number(t, t->full));
+}
+
+static void build_fork(struct native_translation *t, const struct exec_inst *inst,
+                       LLVMValueRef taken, LLVMValueRef rest, const struct native_fork *fork)
+{
+    const bool has_else = fork->end != fork->target;
+    const size_t at = t->at;
+    native_settle_all(t);
+    t->pending = 1;
+    build_side(t, inst + 1, fork->target - has_else, rest, taken, fork->target, has_else);
+    if (has_else) build_side(t, fork->target, fork->end, taken, rest, fork->end, false);
+    t->where = NATIVE_NOWHERE; /* nothing is stale */
+    native_go_on(t, native_index_of(t, inst), native_index_of(t, fork->end));
+    t->at = at;
+    t->where = NATIVE_BEFORE;
+}
+
+/* ---- lanes that wait -------------------------------------------------------------------------
+ *
+ * In places other than that of the running ones, all behind it. */
+
+void native_waits_find(struct native_translation *t)
+{
+    const struct exec_function *function = t->unit->function;
+    memset(t->waits, 0, (function->code_count + 1) * sizeof(LLVMValueRef));
+    t->running = t->since = t->entered = NULL;
+    if (t->full) return;
+    for (size_t k = t->first; k < t->stop; k++) {
+        const struct exec_inst *inst = &function->code[k];
+        if (native_kind(inst) != NATIVE_BRANCH) continue;
+        const size_t target = native_index_of(t, inst->extra);
+        const size_t place = target > k ? target : k + 1;
+        if (t->waits[place] == NULL)
+            t->waits[place] = t->llvm->BuildAlloca(t->builder, t->word, "");
+    }
+    t->running = t->llvm->BuildAlloca(t->builder, t->word, "");
+    t->entered = t->llvm->BuildAlloca(t->builder, t->word, "");
+    t->since = t->llvm->BuildAlloca(t->builder, t->wide, "");
+}
+
+bool native_waits_read(const struct native_translation *t, uint32_t offset)
+{
+    for (size_t k = 0; k <= t->unit->function->code_count; k++)
+        if (t->waits[k] != NULL && native_is_live(&t->unit->live, k, offset)) return true;
+    return false;
+}
+
+static LLVMValueRef load_word(const struct native_translation *t, LLVMValueRef place)
+{
+    return t->llvm->BuildLoad2(t->builder, t->word, place, "");
+}
+
+static LLVMValueRef executed(const struct native_translation *t)
+{
+    return native_load(t, t->warp, offsetof(struct exec_warp, instructions), t->wide);
+}
+
+void native_waits_begin(const struct native_translation *t)
+{
+    if (t->full) return;
+    for (size_t k = 0; k <= t->unit->function->code_count; k++)
+        if (t->waits[k] != NULL) t->llvm->BuildStore(t->builder, native_number(t, 0), t->waits[k]);
+    t->llvm->BuildStore(t->builder, t->mask, t->running);
+    t->llvm->BuildStore(t->builder, t->mask, t->entered);
+    t->llvm->BuildStore(t->builder, executed(t), t->since);
+}
+
+/* What has been executed since lanes last parted or met is not what those that wait have: who
+ * called us counts it for all that came. */
+static void count_waits(const struct native_translation *t)
+{
+    LLVMValueRef now = executed(t);
+    LLVMValueRef since = t->llvm->BuildLoad2(t->builder, t->wide, t->since, "");
+    LLVMValueRef waiting =
+        t->llvm->BuildXor(t->builder, load_word(t, t->entered), load_word(t, t->running), "");
+    native_count_apart(t, waiting,
+                       t->llvm->BuildTrunc(
+                           t->builder, t->llvm->BuildSub(t->builder, now, since, ""), t->word, ""));
+    t->llvm->BuildStore(t->builder, now, t->since);
+}
+
+static void set_running(const struct native_translation *t, LLVMValueRef lanes)
+{
+    t->llvm->BuildStore(t->builder, lanes, t->running);
+    set_lanes(t, lanes);
+}
+
+/* They wait there, too; others run. */
+static void add_waiting(const struct native_translation *t, size_t index, LLVMValueRef lanes)
+{
+    LLVMValueRef sum = t->llvm->BuildOr(t->builder, load_word(t, t->waits[index]), lanes, "");
+    t->llvm->BuildStore(t->builder, sum, t->waits[index]);
+}
+
+/* If there are such lanes it goes to `some`, else to a new block, where code goes on. */
+static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef lanes,
+                                LLVMBasicBlockRef some)
+{
+    LLVMBasicBlockRef none = native_new_block(t);
+    t->llvm->BuildCondBr(t->builder,
+                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, lanes, native_number(t, 0), ""),
+                         none, some);
+    t->llvm->PositionBuilderAtEnd(t->builder, none);
+    return none;
+}
+
+void native_waits_meet(struct native_translation *t, size_t index)
+{
+    if (t->full) return;
+    if (t->waits[index] != NULL) {
+        LLVMBasicBlockRef some = native_new_block(t);
+        LLVMValueRef lanes = load_word(t, t->waits[index]);
+        LLVMBasicBlockRef next = if_any(t, lanes, some);
+        t->llvm->PositionBuilderAtEnd(t->builder, some);
+        count_waits(t);
+        set_running(t, t->llvm->BuildOr(t->builder, load_word(t, t->running), lanes, ""));
+        t->llvm->BuildStore(t->builder, native_number(t, 0), t->waits[index]);
+        t->llvm->BuildBr(t->builder, next);
+        t->llvm->PositionBuilderAtEnd(t->builder, next);
+    }
+    t->mask = t->computing = load_word(t, t->running);
+}
+
+/* Those that run go on at `index`, unless others wait at `place`, before it. */
+static void let_pass(const struct native_translation *t, size_t place, size_t index)
+{
+    LLVMBasicBlockRef some = native_new_block(t);
+    LLVMBasicBlockRef none = if_any(t, load_word(t, t->waits[place]), some);
+    t->llvm->PositionBuilderAtEnd(t->builder, some);
+    count_waits(t);
+    add_waiting(t, index, load_word(t, t->running));
+    set_running(t, native_number(t, 0));
+    t->llvm->BuildBr(t->builder, t->blocks[place - t->first]);
+    t->llvm->PositionBuilderAtEnd(t->builder, none);
+}
+
+/* Those that wait there become a fragment. */
+static void part_waiting(const struct native_translation *t, size_t index)
+{
+    LLVMBasicBlockRef some = native_new_block(t);
+    LLVMValueRef lanes = load_word(t, t->waits[index]);
+    LLVMBasicBlockRef none = if_any(t, lanes, some);
+    t->llvm->PositionBuilderAtEnd(t->builder, some);
+    native_part(t, lanes, &t->unit->function->code[index]);
+    t->llvm->BuildBr(t->builder, none);
+    t->llvm->PositionBuilderAtEnd(t->builder, none);
+}
+
+LLVMValueRef native_waits_leave(const struct native_translation *t)
+{
+    const size_t count = t->unit->function->code_count;
+    LLVMValueRef any = native_number(t, 0);
+    if (t->full) return any;
+    for (size_t k = 0; k <= count; k++)
+        if (t->waits[k] != NULL)
+            any = t->llvm->BuildOr(t->builder, any, load_word(t, t->waits[k]), "");
+    LLVMBasicBlockRef some = native_new_block(t);
+    LLVMBasicBlockRef next = if_any(t, any, some);
+    t->llvm->PositionBuilderAtEnd(t->builder, some);
+    count_waits(t);
+    for (size_t k = 0; k <= count; k++)
+        if (t->waits[k] != NULL) part_waiting(t, k);
+    t->llvm->BuildBr(t->builder, next);
+    t->llvm->PositionBuilderAtEnd(t->builder, next);
+    return any;
+}
+
+void native_go_on(const struct native_translation *t, size_t from, size_t index)
+{
+    for (size_t k = from + 1; k < index && k < t->stop; k++)
+        if (t->waits[k] != NULL) let_pass(t, k, index);
+    if (index >= t->first && index < t->stop) {
+        native_settle_for(t, index);
+        t->llvm->BuildBr(t->builder, t->blocks[index - t->first]);
+    } else {
+        native_leave(t, &t->unit->function->code[index], EXEC_GO);
+    }
+}
+
+/* ---- branches ---------------------------------------------------------------------------------
+ */
+
+static void note_round(const struct native_translation *t, const struct exec_inst *inst,
+                       LLVMValueRef taken)
+{
+    const size_t rounds = offsetof(struct exec_warp, rounds);
+    if (native_is_round(inst))
+        native_store(
+            t, t->warp, rounds,
+            t->llvm->BuildOr(t->builder, native_load(t, t->warp, rounds, t->word), taken, ""));
+}
+
+/* ops/control.c's branch(), for all lanes that run. */
+static void take_branch(struct native_translation *t, const struct exec_inst *inst)
+{
+    const struct exec_inst *target = inst->extra;
+    if (target <= inst) {
+        LLVMValueRef left = native_count(t, offsetof(struct exec_warp, backward), t->word, -1);
+        LLVMBasicBlockRef spent = native_new_block(t), next = native_new_block(t);
+        t->llvm->BuildCondBr(
+            t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, left, native_number(t, 0), ""),
+            spent, next);
+        t->llvm->PositionBuilderAtEnd(t->builder, spent);
+        native_leave(t, target, EXEC_RESCHEDULE);
+        t->llvm->PositionBuilderAtEnd(t->builder, next);
+    }
+    native_go_on(t, native_index_of(t, inst), native_index_of(t, target));
+}
+
+/* Some lanes take it, `rest` does not: the lower of both ways comes first. */
+static void part_for_long(struct native_translation *t, const struct exec_inst *inst,
+                          LLVMValueRef taken, LLVMValueRef rest)
+{
+    const size_t behind = native_index_of(t, inst + 1), target = native_index_of(t, inst->extra);
+    const bool forward = target >= behind;
+    t->pending = 1;
+    native_count_pending(t);
+    note_round(t, inst, taken);
+    count_waits(t);
+    add_waiting(t, forward ? target : behind, forward ? taken : rest);
+    set_running(t, forward ? rest : taken);
+    if (forward)
+        native_go_on(t, behind - 1, behind);
+    else
+        take_branch(t, inst);
+}
+
+static void build_some(struct native_translation *t, const struct exec_inst *inst,
+                       LLVMValueRef taken)
+{
+    struct native_fork fork;
+    LLVMValueRef rest =
+        t->llvm->BuildAnd(t->builder, t->mask, t->llvm->BuildNot(t->builder, taken, ""), "");
+    if (native_fork_find(t->unit->function, t->stop, inst, &fork))
+        build_fork(t, inst, taken, rest, &fork);
+    else if (t->full)
+        native_leave_by(t, inst);
+    else
+        part_for_long(t, inst, taken, rest);
+}
+
+static void build_taken(struct native_translation *t, const struct exec_inst *inst)
+{
+    t->pending++;
+    native_count_pending(t);
+    note_round(t, inst, t->mask);
+    take_branch(t, inst);
+}
+
+void native_build_branch(struct native_translation *t, const struct exec_inst *inst)
+{
+    if (inst->guard == EXEC_NO_GUARD) {
+        build_taken(t, inst);
+        return;
+    }
+    native_count_pending(t);
+    LLVMValueRef taken = t->llvm->BuildAnd(t->builder, t->mask, native_guard_of(t, inst), "");
+    LLVMBasicBlockRef all = native_new_block(t), rest = native_new_block(t);
+    LLVMBasicBlockRef none = native_new_block(t), some = native_new_block(t);
+    t->llvm->BuildCondBr(t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, t->mask, ""),
+                         all, rest);
+    t->llvm->PositionBuilderAtEnd(t->builder, all);
+    build_taken(t, inst);
+    t->llvm->PositionBuilderAtEnd(t->builder, rest);
+    t->llvm->BuildCondBr(t->builder,
+                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, native_number(t, 0), ""),
+                         none, some);
+    t->llvm->PositionBuilderAtEnd(t->builder, some);
+    build_some(t, inst, taken);
+    t->llvm->PositionBuilderAtEnd(t->builder, none);
+    t->pending = 1;
+    native_count_pending(t);
+    native_go_on(t, native_index_of(t, inst), native_index_of(t, inst + 1));
+}

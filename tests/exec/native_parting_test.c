@@ -1,0 +1,200 @@
+/* Lanes part, wait and meet in machine code as they do for the scheduler: programs made at random,
+ * whose branches lead anywhere, have the same answers, the same counts, which tell who ran together
+ * with whom, and the same fault. */
+#include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/exec.h"
+#include "tests/exec/device.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PROGRAMS = 15, BLOCKS = 9, THREADS = 96, WORDS = 4 * THREADS, ROOM = 16384 };
+
+struct text {
+    char ptx[ROOM];
+    size_t length;
+    uint32_t state; /* of what is random */
+};
+
+static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const int written = vsnprintf(text->ptx + text->length, ROOM - text->length, format, list);
+    va_end(list);
+    text->length += (size_t)written;
+    ck_assert_uint_lt(text->length, ROOM);
+}
+
+static uint32_t below(struct text *text, uint32_t limit)
+{
+    text->state ^= text->state << 13;
+    text->state ^= text->state >> 17;
+    text->state ^= text->state << 5;
+    return (text->state >> 8) % limit;
+}
+
+/* A predicate that differs from lane to lane. */
+static void say_test(struct text *text)
+{
+    say(text, "shr.u32 %%x, %%s, %u; and.b32 %%x, %%x, %u; setp.%s.u32 %%p|%%q, %%x, 0;\n",
+        below(text, 24), 1 + below(text, 3), below(text, 2) ? "eq" : "ne");
+}
+
+static void say_work(struct text *text)
+{
+    switch (below(text, 9)) {
+    case 0:
+        say(text, "st.global.u32 [%%o], %%s;\n");
+        break;
+    case 1:
+        say(text, "ld.global.u32 %%x, [%%o]; add.u32 %%s, %%s, %%x;\n");
+        break;
+    case 2:
+        say(text, "st.shared.u32 [%%b], %%s;\n");
+        break;
+    case 3:
+        say(text, "ld.shared.u32 %%x, [%%b]; xor.b32 %%s, %%s, %%x;\n");
+        break;
+    case 4:
+        say_test(text);
+        say(text, "@%%p add.u32 %%s, %%s, %u; @!%%q st.global.u32 [%%o], %%s;\n", below(text, 99));
+        break;
+    case 5:
+        say(text, "and.b32 %%x, %%s, 31; mad.wide.u32 %%a, %%x, 4, %%d; ld.global.u32 %%x, [%%a];\n"
+                  "add.u32 %%s, %%s, %%x;\n");
+        break;
+    case 6:
+        say(text, "atom.shared.add.u32 %%x, [m], 1;\n");
+        break;
+    default:
+        say(text, "mad.lo.u32 %%s, %%s, %u, %u;\n", 2 * below(text, 9999) + 3, below(text, 77));
+    }
+}
+
+/* Where it goes on: forwards or backwards, all of those that come or some; or out of bounds. */
+static void say_way(struct text *text, uint32_t block, bool faults)
+{
+    say(text, "sub.u32 %%n, %%n, 1; setp.eq.u32 %%p, %%n, 0; @%%p bra done;\n");
+    if (faults && block == BLOCKS / 2)
+        say(text,
+            "and.b32 %%x, %%s, 255; setp.eq.u32 %%p, %%x, 77; @%%p st.global.u32 [0], %%s;\n");
+    switch (below(text, 6)) {
+    case 0:
+        say(text, "bra.uni b%u;\n", below(text, BLOCKS));
+        break;
+    case 1:
+        break;
+    case 2:
+        say_test(text);
+        say(text, "@%%p bra b%u; @!%%q bra b%u;\n", below(text, BLOCKS), below(text, BLOCKS));
+        break;
+    case 3:
+        say_test(text);
+        say(text, "@%%q exit;\n");
+        break;
+    default:
+        say_test(text);
+        say(text, "@%%p bra b%u;\n", below(text, BLOCKS));
+    }
+}
+
+static void make(struct text *text, uint32_t seed, bool faults)
+{
+    text->length = 0;
+    text->state = 2654435761u * (seed + 1);
+    say(text, ".version 8.0\n.target sm_75\n.address_size 64\n"
+              ".visible .entry k(.param .u64 out) {\n"
+              ".reg .u64 %%a, %%d, %%o; .reg .u32 %%t, %%n, %%s, %%x, %%b; .reg .pred %%p, %%q;\n"
+              ".shared .u32 m[128];\n"
+              "ld.param.u64 %%d, [out]; mov.u32 %%t, %%tid.x; mad.wide.u32 %%o, %%t, 4, %%d;\n"
+              "add.u64 %%o, %%o, 128; mov.u32 %%b, m; mad.lo.u32 %%b, %%t, 4, %%b;\n"
+              "add.u32 %%b, %%b, 4; st.shared.u32 [%%b], %%t; st.global.u32 [%%o], %%t;\n"
+              "mul.lo.u32 %%s, %%t, 0x9e3779b1; and.b32 %%n, %%t, 7; add.u32 %%n, %%n, 40;\n");
+    /* Some wait at the end from the beginning on: then there is code for some from there on, too.
+     */
+    if (below(text, 4) != 0)
+        say(text, "and.b32 %%x, %%t, 31; setp.gt.u32 %%p, %%x, 26; @%%p bra done;\n");
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        say(text, "b%u:\n", block);
+        for (uint32_t k = below(text, 4); k > 0; k--) say_work(text);
+        say_way(text, block, faults);
+    }
+    say(text, "done: st.global.u32 [%%o], %%s; ret; }\n");
+}
+
+struct answer {
+    uint32_t words[WORDS];
+    struct exec_counts counts;
+    enum exec_end end;
+    struct exec_fault fault;
+    size_t races;
+};
+
+static void launch(const struct exec_program *program, bool watched, struct answer *answer)
+{
+    void *bytes;
+    device_reset();
+    *answer = (struct answer){.end = EXEC_DONE};
+    const uint64_t out = device_buffer_of(answer->words, sizeof answer->words, &bytes);
+    struct device_run one = {.program = program,
+                             .name = "k",
+                             .blocks = 1,
+                             .threads = THREADS,
+                             .parameters = &out,
+                             .footprint = watched ? exec_footprint_create(NULL, NULL) : NULL,
+                             .watch = watched ? exec_racecheck_create() : NULL};
+    answer->end = device_launch(&one);
+    answer->counts = one.counts;
+    memcpy(answer->words, bytes, sizeof answer->words);
+    answer->fault = one.fault;
+    answer->races = watched ? exec_racecheck_count(one.watch) : 0;
+    exec_racecheck_destroy(one.watch);
+    exec_footprint_destroy(one.footprint);
+}
+
+/* Twice: code for warps of which some lanes run is made when the first come. */
+static void run(const char *ptx, enum exec_native_use use, bool watched, struct answer *answer)
+{
+    exec_native_use(use);
+    struct exec_program *program = watched ? device_program_watched(ptx) : device_program(ptx);
+    launch(program, watched, answer);
+    launch(program, watched, answer);
+    ck_assert_int_eq(exec_native_stretches(program) > 0, use == EXEC_NATIVE_ALWAYS);
+    exec_program_destroy(program);
+}
+
+START_TEST(lanes_part_as_for_the_scheduler)
+{
+    static struct text text;
+    static struct answer rows, code;
+    const bool watched = _i % 2 != 0, faults = _i % 3 == 0;
+    make(&text, (uint32_t)_i, faults);
+    run(text.ptx, EXEC_NATIVE_OFF, watched, &rows);
+    run(text.ptx, EXEC_NATIVE_ALWAYS, watched, &code);
+    ck_assert_msg(!memcmp(rows.words, code.words, sizeof rows.words), "other answers\n%s",
+                  text.ptx);
+    ck_assert_msg(!memcmp(&rows.counts, &code.counts, sizeof rows.counts),
+                  "other counts: %llu and %llu, of lanes %llu and %llu\n%s",
+                  (unsigned long long)rows.counts.warp_instructions,
+                  (unsigned long long)code.counts.warp_instructions,
+                  (unsigned long long)rows.counts.lane_instructions,
+                  (unsigned long long)code.counts.lane_instructions, text.ptx);
+    ck_assert_uint_eq(rows.races, code.races);
+    ck_assert_int_eq(rows.end, code.end);
+    if (rows.end == EXEC_DONE) return;
+    ck_assert_uint_eq(rows.fault.line, code.fault.line);
+    ck_assert_mem_eq(rows.fault.thread, code.fault.thread, sizeof rows.fault.thread);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec native parting");
+    TCase *tests = tcase_create("parting");
+    tcase_add_loop_test(tests, lanes_part_as_for_the_scheduler, 0, PROGRAMS);
+    suite_add_tcase(suite, tests);
+    return device_native_main(suite);
+}
