@@ -26,16 +26,15 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
     operation->context = stream->object.context;
     operation->payload_size = payload_size;
     operation->stream_caller = stream->object.caller;
-    operation->record = (struct trace_record){
-        .kind = TRACE_OPERATION,
-        .what = what,
-        .flags = thread.call.flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0,
-        .context = operation->context->object.id,
-        .stream = stream->object.id,
-        .request = thread.call.request,
-        .caller = (uint64_t)(uintptr_t)thread.call.caller,
-        .stack = stack_note((uint64_t)(uintptr_t)thread.call.caller),
-    };
+    struct trace_record *record = &operation->record; /* large, and zeros already */
+    record->kind = TRACE_OPERATION;
+    record->what = what;
+    record->flags = thread.call.flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0;
+    record->context = operation->context->object.id;
+    record->stream = stream->object.id;
+    record->request = thread.call.request;
+    record->caller = (uint64_t)(uintptr_t)thread.call.caller;
+    record->stack = stack_note((uint64_t)(uintptr_t)thread.call.caller);
     return operation;
 }
 
