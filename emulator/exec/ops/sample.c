@@ -137,6 +137,21 @@ static void take_places(struct sample *s, unsigned d)
     }
 }
 
+/* The same where no texel behind the nearest counts, and places are texels: all that is done is exact
+ * in floats. */
+static void take_nearest(struct sample *s, unsigned d)
+{
+    const f32 *given = exec_slot(s->warp, s->access->coordinates[d + s->access->layered]);
+    const f32 far = TEXEL_FAR;
+    EXEC_FOR_LANES
+    {
+        f32 value = given[l] == given[l] ? given[l] : 0;
+        value = value < -far ? -far : value;
+        value = value > far ? far : value;
+        s->near[d][l] = (s32)floorf(value);
+    }
+}
+
 /* Indexes as they are. */
 static void take_indexes(struct sample *s, unsigned d)
 {
@@ -186,10 +201,12 @@ static bool find_texels(struct sample *s)
     const struct exec_texture *texture = s->texture;
     const u64 bytes = exec_texel_bytes(texture);
     for (unsigned d = 0; d < dimensions; d++) {
-        if (s->access->real)
+        if (!s->access->real)
+            take_indexes(s, d);
+        else if (s->filters || texture->normalized)
             take_places(s, d);
         else
-            take_indexes(s, d);
+            take_nearest(s, d);
         for (unsigned step = 0; step < steps; step++)
             if (settle(s, d, step) & s->warp->mask) return false;
     }
