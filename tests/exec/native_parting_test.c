@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROGRAMS = 15, BLOCKS = 9, THREADS = 96, WORDS = 4 * THREADS, ROOM = 16384 };
+enum { PROGRAMS = 16, BLOCKS = 9, THREADS = 96, WORDS = 4 * THREADS, ROOM = 16384 };
 
 struct text {
     char ptx[ROOM];
@@ -45,7 +45,7 @@ static void say_test(struct text *text)
 
 static void say_work(struct text *text)
 {
-    switch (below(text, 9)) {
+    switch (below(text, 12)) {
     case 0:
         say(text, "st.global.u32 [%%o], %%s;\n");
         break;
@@ -68,6 +68,12 @@ static void say_work(struct text *text)
         break;
     case 6:
         say(text, "atom.shared.add.u32 %%x, [m], 1;\n");
+        break;
+    case 7:
+        say(text, "activemask.b32 %%x; mad.lo.u32 %%s, %%s, 3, %%x;\n");
+        break;
+    case 8:
+        say(text, "barrier.sync 0;\n");
         break;
     default:
         say(text, "mad.lo.u32 %%s, %%s, %u, %u;\n", 2 * below(text, 9999) + 3, below(text, 77));

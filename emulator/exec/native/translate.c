@@ -8,7 +8,7 @@
  * There are three versions. The first is for warps of which every lane takes part or is dead, where
  * nothing is blended, and whose lanes are as steps.c guesses, where addresses need no vectors.
  * When others come there are two more, in a function of their own: without the guesses, and for
- * warps of which some lanes take part. */
+ * warps of which some lanes take part, which may part further (branch.c). */
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/launch.h"
 #include "emulator/exec/machine/machine.h"
