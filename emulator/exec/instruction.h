@@ -16,9 +16,9 @@
  *  - runs only where no other fragment of the warp could stop it inside (warp->limit), because
  *    fragments meet by comparing pc; elsewhere it hands over to the first one's own handler;
  *  - ends with whatever changes fragments, and with a branch at which lanes of a whole warp part:
- * that one's own handler executes it, behind all the rest, with every slot in the frame. Where some
- *    lanes run, those that part later wait inside, as fragments would, and become fragments where
- * it ends, which answers EXEC_RESCHEDULE;
+ *    its own handler executes it, behind all the rest, with every slot in the frame. Where some
+ *    lanes run, those that part wait inside, as fragments would, and become fragments where the
+ *    handler ends, which answers EXEC_RESCHEDULE then;
  *  - works on the lanes of warp->mask (all, if warp->full) and may keep slots in machine registers
  *    until its end, where it writes back those that live on (lower/registers.c knows);
  *  - adds the instructions behind the first to warp->instructions and leaves warp->pc behind the
