@@ -70,19 +70,38 @@ static void build_fork(struct native_translation *t, const struct exec_inst *ins
  *
  * In places other than that of the running ones, all behind it. */
 
+/* The first place that is not in front of `index`; place_count: there is none. */
+static size_t first_place(const struct native_translation *t, size_t index)
+{
+    size_t k = 0;
+    while (k < t->place_count && t->places[k].at < index) k++;
+    return k;
+}
+
+/* Where the lanes stand that wait there; NULL: none do. */
+static LLVMValueRef waiting_at(const struct native_translation *t, size_t index)
+{
+    const size_t k = first_place(t, index);
+    return k < t->place_count && t->places[k].at == index ? t->places[k].lanes : NULL;
+}
+
+static void add_place(struct native_translation *t, size_t index)
+{
+    const size_t k = first_place(t, index);
+    if (waiting_at(t, index) != NULL) return;
+    memmove(&t->places[k + 1], &t->places[k], (t->place_count++ - k) * sizeof *t->places);
+    t->places[k] = (struct native_place){index, t->llvm->BuildAlloca(t->builder, t->word, "")};
+}
+
 void native_waits_find(struct native_translation *t)
 {
-    const struct exec_function *function = t->unit->function;
-    memset(t->waits, 0, (function->code_count + 1) * sizeof(LLVMValueRef));
-    t->running = t->since = t->entered = NULL;
+    t->place_count = 0;
     if (t->full) return;
     for (size_t k = t->first; k < t->stop; k++) {
-        const struct exec_inst *inst = &function->code[k];
+        const struct exec_inst *inst = &t->unit->function->code[k];
         if (native_kind(inst) != NATIVE_BRANCH) continue;
         const size_t target = native_index_of(t, inst->extra);
-        const size_t place = target > k ? target : k + 1;
-        if (t->waits[place] == NULL)
-            t->waits[place] = t->llvm->BuildAlloca(t->builder, t->word, "");
+        add_place(t, target > k ? target : k + 1);
     }
     t->running = t->llvm->BuildAlloca(t->builder, t->word, "");
     t->entered = t->llvm->BuildAlloca(t->builder, t->word, "");
@@ -91,8 +110,8 @@ void native_waits_find(struct native_translation *t)
 
 bool native_waits_read(const struct native_translation *t, uint32_t offset)
 {
-    for (size_t k = 0; k <= t->unit->function->code_count; k++)
-        if (t->waits[k] != NULL && native_is_live(&t->unit->live, k, offset)) return true;
+    for (size_t k = 0; k < t->place_count; k++)
+        if (native_is_live(&t->unit->live, t->places[k].at, offset)) return true;
     return false;
 }
 
@@ -109,8 +128,8 @@ static LLVMValueRef executed(const struct native_translation *t)
 void native_waits_begin(const struct native_translation *t)
 {
     if (t->full) return;
-    for (size_t k = 0; k <= t->unit->function->code_count; k++)
-        if (t->waits[k] != NULL) t->llvm->BuildStore(t->builder, native_number(t, 0), t->waits[k]);
+    for (size_t k = 0; k < t->place_count; k++)
+        t->llvm->BuildStore(t->builder, native_number(t, 0), t->places[k].lanes);
     t->llvm->BuildStore(t->builder, t->mask, t->running);
     t->llvm->BuildStore(t->builder, t->mask, t->entered);
     t->llvm->BuildStore(t->builder, executed(t), t->since);
@@ -139,8 +158,9 @@ static void set_running(const struct native_translation *t, LLVMValueRef lanes)
 /* They wait there, too; others run. */
 static void add_waiting(const struct native_translation *t, size_t index, LLVMValueRef lanes)
 {
-    LLVMValueRef sum = t->llvm->BuildOr(t->builder, load_word(t, t->waits[index]), lanes, "");
-    t->llvm->BuildStore(t->builder, sum, t->waits[index]);
+    LLVMValueRef place = waiting_at(t, index);
+    t->llvm->BuildStore(t->builder, t->llvm->BuildOr(t->builder, load_word(t, place), lanes, ""),
+                        place);
 }
 
 /* If there are such lanes it goes to `some`, else to a new block, where code goes on. */
@@ -157,15 +177,16 @@ static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef
 
 void native_waits_meet(struct native_translation *t, size_t index)
 {
+    LLVMValueRef place = waiting_at(t, index);
     if (t->full) return;
-    if (t->waits[index] != NULL) {
+    if (place != NULL) {
         LLVMBasicBlockRef some = native_new_block(t);
-        LLVMValueRef lanes = load_word(t, t->waits[index]);
+        LLVMValueRef lanes = load_word(t, place);
         LLVMBasicBlockRef next = if_any(t, lanes, some);
         t->llvm->PositionBuilderAtEnd(t->builder, some);
         count_waits(t);
         set_running(t, t->llvm->BuildOr(t->builder, load_word(t, t->running), lanes, ""));
-        t->llvm->BuildStore(t->builder, native_number(t, 0), t->waits[index]);
+        t->llvm->BuildStore(t->builder, native_number(t, 0), place);
         t->llvm->BuildBr(t->builder, next);
         t->llvm->PositionBuilderAtEnd(t->builder, next);
     }
@@ -173,44 +194,42 @@ void native_waits_meet(struct native_translation *t, size_t index)
 }
 
 /* Those that run go on at `index`, unless others wait at `place`, before it. */
-static void let_pass(const struct native_translation *t, size_t place, size_t index)
+static void let_pass(const struct native_translation *t, const struct native_place *place,
+                     size_t index)
 {
     LLVMBasicBlockRef some = native_new_block(t);
-    LLVMBasicBlockRef none = if_any(t, load_word(t, t->waits[place]), some);
+    LLVMBasicBlockRef none = if_any(t, load_word(t, place->lanes), some);
     t->llvm->PositionBuilderAtEnd(t->builder, some);
     count_waits(t);
     add_waiting(t, index, load_word(t, t->running));
     set_running(t, native_number(t, 0));
-    t->llvm->BuildBr(t->builder, t->blocks[place - t->first]);
+    t->llvm->BuildBr(t->builder, t->blocks[place->at - t->first]);
     t->llvm->PositionBuilderAtEnd(t->builder, none);
 }
 
 /* Those that wait there become a fragment. */
-static void part_waiting(const struct native_translation *t, size_t index)
+static void part_waiting(const struct native_translation *t, const struct native_place *place)
 {
     LLVMBasicBlockRef some = native_new_block(t);
-    LLVMValueRef lanes = load_word(t, t->waits[index]);
+    LLVMValueRef lanes = load_word(t, place->lanes);
     LLVMBasicBlockRef none = if_any(t, lanes, some);
     t->llvm->PositionBuilderAtEnd(t->builder, some);
-    native_part(t, lanes, &t->unit->function->code[index]);
+    native_part(t, lanes, &t->unit->function->code[place->at]);
     t->llvm->BuildBr(t->builder, none);
     t->llvm->PositionBuilderAtEnd(t->builder, none);
 }
 
 LLVMValueRef native_waits_leave(const struct native_translation *t)
 {
-    const size_t count = t->unit->function->code_count;
     LLVMValueRef any = native_number(t, 0);
     if (t->full) return any;
-    for (size_t k = 0; k <= count; k++)
-        if (t->waits[k] != NULL)
-            any = t->llvm->BuildOr(t->builder, any, load_word(t, t->waits[k]), "");
+    for (size_t k = 0; k < t->place_count; k++)
+        any = t->llvm->BuildOr(t->builder, any, load_word(t, t->places[k].lanes), "");
     LLVMBasicBlockRef some = native_new_block(t);
     LLVMBasicBlockRef next = if_any(t, any, some);
     t->llvm->PositionBuilderAtEnd(t->builder, some);
     count_waits(t);
-    for (size_t k = 0; k <= count; k++)
-        if (t->waits[k] != NULL) part_waiting(t, k);
+    for (size_t k = 0; k < t->place_count; k++) part_waiting(t, &t->places[k]);
     t->llvm->BuildBr(t->builder, next);
     t->llvm->PositionBuilderAtEnd(t->builder, next);
     return any;
@@ -218,8 +237,9 @@ LLVMValueRef native_waits_leave(const struct native_translation *t)
 
 void native_go_on(const struct native_translation *t, size_t from, size_t index)
 {
-    for (size_t k = from + 1; k < index && k < t->stop; k++)
-        if (t->waits[k] != NULL) let_pass(t, k, index);
+    const size_t before = index < t->stop ? index : t->stop;
+    for (size_t k = first_place(t, from + 1); k < t->place_count && t->places[k].at < before; k++)
+        let_pass(t, &t->places[k], index);
     if (index >= t->first && index < t->stop) {
         native_settle_for(t, index);
         t->llvm->BuildBr(t->builder, t->blocks[index - t->first]);

@@ -482,15 +482,15 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     t.slots = calloc(length * NATIVE_USES, sizeof *t.slots);
     t.blocks = calloc(length, sizeof(LLVMBasicBlockRef));
     t.firsts = calloc(unit->parts * unit->live.slot_count + 1, sizeof(LLVMValueRef));
-    t.waits = calloc(unit->function->code_count + 1, sizeof(LLVMValueRef));
+    t.places = calloc(length, sizeof *t.places);
     t.wanted = native_steps_wanted(&unit->steps, region);
-    const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.waits != NULL &&
+    const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.places != NULL &&
                       t.wanted != NULL;
     if (fine) build_function(&t, name);
     free(t.slots);
     free(t.blocks);
     free(t.firsts);
-    free(t.waits);
+    free(t.places);
     free(t.wanted);
     return fine;
 }

@@ -22,23 +22,27 @@ struct native_translation {
     LLVMTypeRef byte, word, wide, bytes; /* i8, i32, i64, i8* */
     LLVMAttributeRef cold;
     /* Of the version that is being made: */
-    LLVMBasicBlockRef *blocks;     /* of instructions that lead; NULL: none */
-    LLVMBasicBlockRef leave, end;  /* ... with all slots; behind that */
-    LLVMValueRef step;             /* where what is answered stands, until `leave` */
-    LLVMValueRef last, run;        /* the same of an instruction to be executed then, and of what
-                                      executes it, or NULL */
-    LLVMValueRef warp, copy;       /* the warp, and what handlers see */
-    LLVMValueRef place;            /* where the warp stands ... */
-    LLVMBasicBlockRef over;        /* where all lanes have left the kernel, if `again` */
-    LLVMBasicBlockRef again;       /* ... with which it begins anew here; NULL: with none */
-    LLVMValueRef quick, counts;    /* what those of ops/quick.h see */
-    LLVMValueRef frame, lanes;     /* the frame's slots, and what handlers see */
-    LLVMValueRef mask, computing;  /* the lanes that run, those whose results are written */
-    LLVMValueRef others;           /* in a branch that some take: the lanes that do not ... */
-    const struct exec_inst *go;    /* ... where they go on; NULL: all lanes go together */
-    uint32_t alone;                /* instructions in it so far */
-    LLVMValueRef *waits;           /* the lanes that wait, where they may: of each instruction */
-    LLVMValueRef running, entered; /* ... where those that run stand, and those that came */
+    LLVMBasicBlockRef *blocks;    /* of instructions that lead; NULL: none */
+    LLVMBasicBlockRef leave, end; /* ... with all slots; behind that */
+    LLVMValueRef step;            /* where what is answered stands, until `leave` */
+    LLVMValueRef last, run;       /* the same of an instruction to be executed then, and of what
+                                     executes it, or NULL */
+    LLVMValueRef warp, copy;      /* the warp, and what handlers see */
+    LLVMValueRef place;           /* where the warp stands ... */
+    LLVMBasicBlockRef over;       /* where all lanes have left the kernel, if `again` */
+    LLVMBasicBlockRef again;      /* ... with which it begins anew here; NULL: with none */
+    LLVMValueRef quick, counts;   /* what those of ops/quick.h see */
+    LLVMValueRef frame, lanes;    /* the frame's slots, and what handlers see */
+    LLVMValueRef mask, computing; /* the lanes that run, those whose results are written */
+    LLVMValueRef others;          /* in a branch that some take: the lanes that do not ... */
+    const struct exec_inst *go;   /* ... where they go on; NULL: all lanes go together */
+    uint32_t alone;               /* instructions in it so far */
+    struct native_place {         /* where some may wait, in order: branch.c */
+        size_t at;                /* the instruction */
+        LLVMValueRef lanes;       /* where the mask of those that do stands */
+    } * places;
+    size_t place_count;
+    LLVMValueRef running, entered; /* ... and that of those that run, and of those that came */
     LLVMValueRef since;            /* ... and how much had been executed when that last changed */
     uint32_t pending;              /* instructions that are not counted yet */
     bool full;                     /* every lane that does not run is dead */
