@@ -42,6 +42,15 @@ static const struct {
           "more: mad.lo.u32 %s, %s, 5, %n; sub.u32 %n, %n, 1; and.b32 %x, %n, 3;\n"
           "setp.eq.u32 %p, %x, 1; @%p bra more;\n"
           "xor.b32 %s, %s, %n; add.u32 %s, %s, 7; setp.gt.s32 %q, %n, 0; @%q bra more;\n" TAIL},
+    {"some lanes, in a loop of an if and an else that have loops, where they wait for each other",
+     HEAD
+     "and.b32 %x, %t, 31; mov.u32 %s, %t; setp.gt.u32 %p, %x, 26; @%p bra end; mov.u32 %n, 9;\n"
+     "more: and.b32 %b, %s, 3; setp.eq.u32 %p, %b, 0; @%p bra other;\n"
+     "one: mad.lo.u32 %s, %s, 5, %t; sub.u32 %b, %b, 1; setp.gt.s32 %q, %b, 0; @%q bra one;\n"
+     "bra.uni both; other: and.b32 %b, %s, 5;\n"
+     "two: mad.lo.u32 %s, %s, 7, %b; sub.u32 %b, %b, 1; setp.gt.s32 %q, %b, 0; @%q bra two;\n"
+     "both: add.u32 %s, %s, %n; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra more;\n"
+     "end: " TAIL},
     {"branches of a few instructions, which touch memory and some lanes take",
      HEAD "mov.u32 %n, 9; mov.u32 %s, %t; mov.u32 %b, m; mad.lo.u32 %b, %t, 4, %b;\n"
           "st.shared.u32 [%b], %t; st.global.u32 [%o], %t;\n"

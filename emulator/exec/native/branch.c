@@ -97,7 +97,7 @@ void native_waits_find(struct native_translation *t)
 {
     t->place_count = 0;
     if (t->full) return;
-    for (size_t k = t->first; k < t->stop; k++) {
+    for (size_t k = t->region->first; k < t->region->end; k++) {
         const struct exec_inst *inst = &t->unit->function->code[k];
         if (native_kind(inst) != NATIVE_BRANCH) continue;
         const size_t target = native_index_of(t, inst->extra);
@@ -203,7 +203,7 @@ static void let_pass(const struct native_translation *t, const struct native_pla
     count_waits(t);
     add_waiting(t, index, load_word(t, t->running));
     set_running(t, native_number(t, 0));
-    t->llvm->BuildBr(t->builder, t->blocks[place->at - t->first]);
+    t->llvm->BuildBr(t->builder, t->blocks[place->at - t->region->first]);
     t->llvm->PositionBuilderAtEnd(t->builder, none);
 }
 
@@ -237,12 +237,12 @@ LLVMValueRef native_waits_leave(const struct native_translation *t)
 
 void native_go_on(const struct native_translation *t, size_t from, size_t index)
 {
-    const size_t before = index < t->stop ? index : t->stop;
+    const size_t before = index < t->region->end ? index : t->region->end;
     for (size_t k = first_place(t, from + 1); k < t->place_count && t->places[k].at < before; k++)
         let_pass(t, &t->places[k], index);
-    if (index >= t->first && index < t->stop) {
+    if (index >= t->region->first && index < t->region->end) {
         native_settle_for(t, index);
-        t->llvm->BuildBr(t->builder, t->blocks[index - t->first]);
+        t->llvm->BuildBr(t->builder, t->blocks[index - t->region->first]);
     } else {
         native_leave(t, &t->unit->function->code[index], EXEC_GO);
     }
@@ -302,7 +302,7 @@ static void build_some(struct native_translation *t, const struct exec_inst *ins
     struct native_fork fork;
     LLVMValueRef rest =
         t->llvm->BuildAnd(t->builder, t->mask, t->llvm->BuildNot(t->builder, taken, ""), "");
-    if (native_fork_find(t->unit->function, t->stop, inst, &fork))
+    if (native_fork_find(t->unit->function, t->region->end, inst, &fork))
         build_fork(t, inst, taken, rest, &fork);
     else if (t->full)
         native_leave_by(t, inst);

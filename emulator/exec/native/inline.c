@@ -121,7 +121,7 @@ static void go_to_next(const struct native_translation *t,
                        struct exec_warp *(*ask)(struct exec_warp *, const struct exec_inst *))
 {
     LLVMBasicBlockRef found = native_new_block(t), done = native_new_block(t);
-    const struct exec_inst *first = &t->unit->function->code[t->first];
+    const struct exec_inst *first = &t->unit->function->code[t->region->first];
     void *next;
     memcpy(&next, &ask, sizeof next);
     LLVMValueRef here[] = {t->warp, native_pointer(t, native_executed(t, first))};

@@ -80,7 +80,6 @@ LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_ro
 
 struct native_region {
     uint32_t first, end;  /* indexes of instructions [first, end); it is entered at the first */
-    uint32_t apart_end;   /* the same of NATIVE_PARTLY: end, or behind it */
     uint64_t address;     /* of its code, when it is compiled */
     exec_handler *others; /* who runs it where that code does not: atomic */
     /* Bits of enum native_version: what such warps were asked for, atomic, and got. */

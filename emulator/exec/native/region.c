@@ -4,8 +4,7 @@
  * the last that does so, it is all of that. From where all lanes come, the function's beginning or
  * behind an instruction that is not ours, it goes on over branches that lead forward, and over
  * loops, to the next such instruction. Elsewhere it is what runs in one piece, from where lanes may
- * begin to the next branch or instruction that is not ours. Where some lanes run, and others wait,
- * it goes on to where those may be. */
+ * begin to the next branch or instruction that is not ours. */
 #include "emulator/exec/native/private.h"
 
 #include <stdlib.h>
@@ -80,30 +79,6 @@ static uint32_t reach_end(const struct exec_function *function, const bool *lead
     return end;
 }
 
-/* Of each instruction, the first behind it where others may wait for those that come there: where
- * a branch around it leads, and in a loop, where they may come from its last round, any. */
-static void find_waits(const struct exec_function *function, const bool *leads,
-                       const uint32_t *back, uint32_t *waits)
-{
-    const uint32_t count = (uint32_t)function->code_count;
-    uint32_t loop_end = 0, next = count;
-    for (uint32_t k = 0; k < count; k++) {
-        if (back[k] > loop_end) loop_end = back[k];
-        waits[k] = k < loop_end ? 0 : count;
-    }
-    for (uint32_t k = count; k-- > 0;) {
-        if (waits[k] == 0) waits[k] = next;
-        if (leads[k]) next = k;
-    }
-    for (uint32_t k = 0; k < count; k++) {
-        const struct exec_inst *inst = &function->code[k];
-        if (native_kind(inst) != NATIVE_BRANCH || inst->guard == EXEC_NO_GUARD) continue;
-        const uint32_t target = (uint32_t)((const struct exec_inst *)inst->extra - function->code);
-        for (uint32_t at = k + 1; at < target; at++)
-            if (target < waits[at]) waits[at] = target;
-    }
-}
-
 /* Entering and leaving costs as much as a few instructions do, and so does a call on the way. */
 static bool is_worth(const struct exec_function *function, uint32_t first, uint32_t end, bool all)
 {
@@ -119,26 +94,23 @@ bool native_regions(const struct exec_function *function, bool all, struct nativ
                     size_t *count, bool **leads)
 {
     const size_t size = function->code_count + 1;
-    uint32_t *back = calloc(size, sizeof *back), *waits = calloc(size, sizeof *waits);
+    uint32_t *back = calloc(size, sizeof *back);
     *leads = calloc(size, sizeof **leads);
     *regions = calloc(size, sizeof **regions);
     *count = 0;
-    const bool fine = back != NULL && waits != NULL && *leads != NULL && *regions != NULL;
+    const bool fine = back != NULL && *leads != NULL && *regions != NULL;
     if (fine) find_leads(function, *leads, back);
-    if (fine) find_waits(function, *leads, back, waits);
     for (uint32_t k = 0; fine && k < function->code_count; k++) {
         if (!(*leads)[k] || !is_ours(native_kind(&function->code[k]))) continue;
         const bool is_loop = back[k] > k && back[k] - k <= MOST_LOOP;
         const uint32_t short_end = stretch_end(function, *leads, k);
-        const uint32_t reach = reach_end(function, *leads, back, k);
-        const uint32_t end = is_loop ? back[k] : is_head(function, k) ? reach : short_end;
-        const uint32_t apart = reach < waits[k] ? reach : waits[k];
+        const uint32_t end = is_loop                ? back[k]
+                             : is_head(function, k) ? reach_end(function, *leads, back, k)
+                                                    : short_end;
         if (is_worth(function, k, end, all))
-            (*regions)[(*count)++] = (struct native_region){
-                .first = k, .end = end, .apart_end = apart > end ? apart : end};
+            (*regions)[(*count)++] = (struct native_region){.first = k, .end = end};
     }
     free(back);
-    free(waits);
     return fine;
 }
 

@@ -62,8 +62,9 @@ static bool is_guessed(const struct native_translation *t, size_t slot)
 {
     const struct native_live *live = &t->unit->live;
     const uint32_t offset = live->slots[slot].offset;
-    return t->wanted[slot] && native_step_before(&t->unit->steps, t->first, offset) != NATIVE_ANY &&
-           native_is_live(live, t->first, offset);
+    return t->wanted[slot] &&
+           native_step_before(&t->unit->steps, t->region->first, offset) != NATIVE_ANY &&
+           native_is_live(live, t->region->first, offset);
 }
 
 /* The lanes whose value is not the steps away that it should be. */
@@ -107,7 +108,7 @@ static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
     for (size_t k = 0; k < live->slot_count; k++) {
         const uint32_t offset = live->slots[k].offset;
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
-        const int32_t step = native_step_before(&t->unit->steps, t->first, offset);
+        const int32_t step = native_step_before(&t->unit->steps, t->region->first, offset);
         if (!is_guessed(t, k) || native_uniform_at(t->unit->function, offset) != NULL) continue;
         if (constant != NULL && (in_rows || next)) continue;
         in_rows |= constant != NULL;
@@ -158,7 +159,7 @@ static void copy_in(const struct native_translation *t)
         const struct native_use *slot = &t->slots[k];
         if (same_for_all(t, slot) != NULL) continue;
         /* Nobody else has lanes there that live. */
-        if (t->full && !native_is_live(&t->unit->live, t->first, slot->offset))
+        if (t->full && !native_is_live(&t->unit->live, t->region->first, slot->offset))
             native_store(t, t->lanes, slot->offset,
                          t->llvm->ConstNull(native_slot_type(t, slot->width)));
         else
@@ -258,47 +259,16 @@ static void begin_warp(struct native_translation *t)
     if (t->stepped) take_guesses(t, false);
 }
 
-static void note_slot(struct native_translation *t, const struct native_use *use)
-{
-    struct native_use *slot = t->slots;
-    while (slot < t->slots + t->slot_count && slot->offset != use->offset) slot++;
-    if (slot == t->slots + t->slot_count) {
-        t->slot_count++;
-        *slot = *use;
-    }
-    if (use->width > slot->width) slot->width = use->width;
-    slot->writes |= use->writes;
-}
-
-/* Those of the version. */
-static void find_slots(struct native_translation *t)
-{
-    t->slot_count = 0;
-    memset(t->slots, 0, (t->stop - t->first) * NATIVE_USES * sizeof *t->slots);
-    for (size_t k = t->first; k < t->stop; k++) {
-        const struct exec_inst *inst = &t->unit->function->code[k];
-        struct native_use uses[NATIVE_USES];
-        unsigned used = 0;
-        const enum native_kind kind = native_kind(inst);
-        const bool may = kind == NATIVE_CALL || kind == NATIVE_TOGETHER;
-        if (kind == NATIVE_LANES || (may && native_row_of(t, inst) != NULL))
-            used = native_uses(inst, uses);
-        else if (kind == NATIVE_BRANCH && inst->guard != EXEC_NO_GUARD)
-            uses[used++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
-        for (unsigned u = 0; u < used; u++) note_slot(t, &uses[u]);
-    }
-}
-
 /* Whether a warp's turn often begins and ends in the region: all of a small kernel, or all up to
  * its first barrier. */
 static bool goes_on(const struct native_translation *t)
 {
     bool ends = false;
-    for (size_t k = t->first; k < t->stop; k++) {
+    for (size_t k = t->region->first; k < t->region->end; k++) {
         const struct exec_inst *inst = &t->unit->function->code[k];
         ends |= native_is_end(inst) || inst->run == exec_barrier_sync;
     }
-    return ends && t->first == 0 && t->unit->function->entry;
+    return ends && t->region->first == 0 && t->unit->function->entry;
 }
 
 static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
@@ -309,9 +279,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
 {
     t->full = full;
     t->stepped = full && (t->versions & NATIVE_STEPPED) != 0;
-    t->stop = full ? t->region->end : t->region->apart_end;
     t->quick_count = 0;
-    find_slots(t);
     room_for_firsts(t);
     t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
     t->last = t->llvm->BuildAlloca(t->builder, t->bytes, "");
@@ -323,8 +291,9 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     native_waits_find(t);
     t->leave = native_new_block(t);
     t->end = native_new_block(t);
-    for (size_t k = t->first; k < t->stop; k++)
-        t->blocks[k - t->first] = k == t->first || t->unit->leads[k] ? native_new_block(t) : NULL;
+    for (size_t k = t->region->first; k < t->region->end; k++)
+        t->blocks[k - t->region->first] =
+            k == t->region->first || t->unit->leads[k] ? native_new_block(t) : NULL;
 
     LLVMBasicBlockRef head = native_new_block(t);
     t->again = full && goes_on(t) ? native_new_block(t) : NULL;
@@ -338,11 +307,11 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     if (t->again != NULL) t->warp = t->llvm->BuildLoad2(t->builder, t->bytes, t->place, "");
     begin_warp(t);
     t->pending = 0;
-    t->at = t->first;
+    t->at = t->region->first;
     t->where = NATIVE_BEFORE;
     bool open = true;
-    for (size_t k = t->first; k < t->stop; k++) {
-        LLVMBasicBlockRef block = t->blocks[k - t->first];
+    for (size_t k = t->region->first; k < t->region->end; k++) {
+        LLVMBasicBlockRef block = t->blocks[k - t->region->first];
         if (block != NULL) {
             native_count_pending(t);
             if (open) {
@@ -357,7 +326,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     }
     if (open) {
         native_count_pending(t);
-        native_go_on(t, t->stop - 1, t->stop);
+        native_go_on(t, t->region->end - 1, t->region->end);
     }
     native_build_leave(t);
     if (t->again != NULL) build_again(t, head);
@@ -365,6 +334,34 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
 }
 
 /* ---- a region -------------------------------------------------------------------------------- */
+
+static void note_slot(struct native_translation *t, const struct native_use *use)
+{
+    struct native_use *slot = t->slots;
+    while (slot < t->slots + t->slot_count && slot->offset != use->offset) slot++;
+    if (slot == t->slots + t->slot_count) {
+        t->slot_count++;
+        *slot = *use;
+    }
+    if (use->width > slot->width) slot->width = use->width;
+    slot->writes |= use->writes;
+}
+
+static void find_slots(struct native_translation *t)
+{
+    for (size_t k = t->region->first; k < t->region->end; k++) {
+        const struct exec_inst *inst = &t->unit->function->code[k];
+        struct native_use uses[NATIVE_USES];
+        unsigned used = 0;
+        const enum native_kind kind = native_kind(inst);
+        const bool may = kind == NATIVE_CALL || kind == NATIVE_TOGETHER;
+        if (kind == NATIVE_LANES || (may && native_row_of(t, inst) != NULL))
+            used = native_uses(inst, uses);
+        else if (kind == NATIVE_BRANCH && inst->guard != EXEC_NO_GUARD)
+            uses[used++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
+        for (unsigned u = 0; u < used; u++) note_slot(t, &uses[u]);
+    }
+}
 
 /* Goes to the version that is for the warp as it is. */
 static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
@@ -386,7 +383,7 @@ static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
 /* Somebody else runs the region: of the first code's, who `others` of the region says. */
 static void build_others(const struct native_translation *t)
 {
-    const struct exec_inst *first = &t->unit->function->code[t->first];
+    const struct exec_inst *first = &t->unit->function->code[t->region->first];
     LLVMTypeRef type = t->llvm->PointerType(t->bytes, 0);
     void *run;
     memcpy(&run, &t->others_run, sizeof run);
@@ -430,10 +427,8 @@ static LLVMBasicBlockRef build_wanted(struct native_translation *t, LLVMBasicBlo
 static void build_function(struct native_translation *t, const char *name)
 {
     const struct llvm *llvm = t->llvm;
-    const bool partly_too = (t->versions & NATIVE_PARTLY) != 0;
-    const struct exec_inst *first = &t->unit->function->code[t->first];
-    const struct exec_inst *end =
-        &t->unit->function->code[partly_too ? t->region->apart_end : t->region->end];
+    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    const struct exec_inst *end = &t->unit->function->code[t->region->end];
     LLVMTypeRef parameters[] = {t->bytes, t->bytes};
     t->function =
         llvm->AddFunction(t->unit->module, name, llvm->FunctionType(t->word, parameters, 2, false));
@@ -465,12 +460,12 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
                       unsigned versions, exec_handler *others, const char *name)
 {
     const struct llvm *llvm = unit->llvm;
-    const size_t length = region->apart_end - region->first;
+    const uint32_t length = region->end - region->first;
     struct native_translation t = {.unit = unit,
+                                   .full = true, /* find_slots: what any version needs */
                                    .llvm = llvm,
                                    .builder = unit->builder,
                                    .region = region,
-                                   .first = region->first,
                                    .versions = versions,
                                    .others_run = others,
                                    .byte = llvm->Int8TypeInContext(unit->context),
@@ -479,14 +474,17 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     t.bytes = llvm->PointerType(t.byte, 0);
     t.cold =
         llvm->CreateEnumAttribute(unit->context, llvm->GetEnumAttributeKindForName("cold", 4), 0);
-    t.slots = calloc(length * NATIVE_USES, sizeof *t.slots);
+    t.slots = calloc((size_t)length * NATIVE_USES, sizeof *t.slots);
     t.blocks = calloc(length, sizeof(LLVMBasicBlockRef));
     t.firsts = calloc(unit->parts * unit->live.slot_count + 1, sizeof(LLVMValueRef));
     t.places = calloc(length, sizeof *t.places);
     t.wanted = native_steps_wanted(&unit->steps, region);
     const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.places != NULL &&
                       t.wanted != NULL;
-    if (fine) build_function(&t, name);
+    if (fine) {
+        find_slots(&t);
+        build_function(&t, name);
+    }
     free(t.slots);
     free(t.blocks);
     free(t.firsts);

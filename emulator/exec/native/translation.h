@@ -12,7 +12,6 @@ struct native_translation {
     const struct llvm *llvm;
     LLVMBuilderRef builder;
     const struct native_region *region;
-    size_t first, stop;       /* its instructions, of the version that is being made */
     unsigned versions;        /* enum native_version */
     exec_handler *others_run; /* for whom there is none of them */
     struct native_use *slots; /* of the region, each offset once */

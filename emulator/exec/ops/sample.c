@@ -137,8 +137,8 @@ static void take_places(struct sample *s, unsigned d)
     }
 }
 
-/* The same where no texel behind the nearest counts, and places are texels: all that is done is exact
- * in floats. */
+/* The same where no texel behind the nearest counts, and places are texels: all that is done is
+ * exact in floats. */
 static void take_nearest(struct sample *s, unsigned d)
 {
     const f32 *given = exec_slot(s->warp, s->access->coordinates[d + s->access->layered]);
