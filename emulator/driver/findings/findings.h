@@ -82,7 +82,7 @@ struct findings_kernel {
     struct exec_footprint *footprint;
     struct exec_racecheck *racecheck;
     struct timeline_op *primary;  /* the kernel before it, beside which it may begin, a reference
-                                     that  goes with the rest; NULL: none */
+                                     that goes with the rest; NULL: none */
     struct exec_footprint *early; /* what it touches before it waits for that; NULL: none */
     uint64_t memory_ends; /* when it paused: regions in the footprint live while that stays */
 };

@@ -177,8 +177,8 @@ static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef
 
 void native_waits_meet(struct native_translation *t, size_t index)
 {
-    LLVMValueRef place = waiting_at(t, index);
     if (t->full) return;
+    LLVMValueRef place = waiting_at(t, index);
     if (place != NULL) {
         LLVMBasicBlockRef some = native_new_block(t);
         LLVMValueRef lanes = load_word(t, place);
@@ -327,15 +327,13 @@ void native_build_branch(struct native_translation *t, const struct exec_inst *i
     native_count_pending(t);
     LLVMValueRef taken = t->llvm->BuildAnd(t->builder, t->mask, native_guard_of(t, inst), "");
     LLVMBasicBlockRef all = native_new_block(t), rest = native_new_block(t);
-    LLVMBasicBlockRef none = native_new_block(t), some = native_new_block(t);
+    LLVMBasicBlockRef some = native_new_block(t);
     t->llvm->BuildCondBr(t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, t->mask, ""),
                          all, rest);
     t->llvm->PositionBuilderAtEnd(t->builder, all);
     build_taken(t, inst);
     t->llvm->PositionBuilderAtEnd(t->builder, rest);
-    t->llvm->BuildCondBr(t->builder,
-                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, native_number(t, 0), ""),
-                         none, some);
+    LLVMBasicBlockRef none = if_any(t, taken, some);
     t->llvm->PositionBuilderAtEnd(t->builder, some);
     build_some(t, inst, taken);
     t->llvm->PositionBuilderAtEnd(t->builder, none);
