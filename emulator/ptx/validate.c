@@ -250,14 +250,15 @@ static void check_vector(const struct check *check, const struct ptx_token *at,
                          enum ptx_type type, uint32_t expected)
 {
     struct ptx_parser *p = check->p;
-    bool is_single = operand->count == 1 && (check->instruction->op == PTX_OP_SULD ||
-                                             check->instruction->op == PTX_OP_SUST);
+    enum ptx_opcode op = check->instruction->op;
+    /* {a}, as ptxas takes it: of accesses, but for atomics */
+    bool is_single =
+        operand->count == 1 && op != PTX_OP_MOV && op != PTX_OP_ATOM && op != PTX_OP_RED;
     bool is_resident = operand->second != PTX_NO_REGISTER;
-    if (is_resident && check->instruction->op != PTX_OP_TEX &&
-        check->instruction->op != PTX_OP_TLD4)
+    if (is_resident && op != PTX_OP_TEX && op != PTX_OP_TLD4)
         ptx_complain(p, at->line, at->column, "%s takes no predicate here.", check->row->text);
     if (is_resident) check_register(check, at, operand->second, PTX_PRED, false);
-    if (!word->vector || (expected == 1 && check->instruction->op != PTX_OP_MOV && !is_single)) {
+    if (!word->vector || (expected == 1 && op != PTX_OP_MOV && !is_single)) {
         ptx_complain(p, at->line, at->column, "%s takes no vector here.", check->row->text);
         return;
     }
