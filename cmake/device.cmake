@@ -39,7 +39,11 @@ function(overlap_install_device folder)
     install(TARGETS emulator_cudart threads_preload front_audit
         LIBRARY DESTINATION ${folder}/emulator/lib NAMELINK_SKIP ${ARGN})
     install(TARGETS front_nvrtc front_nvjitlink DESTINATION ${folder}/emulator/lib/front ${ARGN})
-    install(PROGRAMS ${CMAKE_SOURCE_DIR}/emulator/front/nvcc
+    install(PROGRAMS ${CMAKE_SOURCE_DIR}/emulator/front/nvcc ${CMAKE_SOURCE_DIR}/emulator/front/ptxas
+        DESTINATION ${folder}/emulator/lib/front ${ARGN})
+    install(PROGRAMS ${CMAKE_SOURCE_DIR}/emulator/front/ptxas RENAME ptxas-blackwell
+        DESTINATION ${folder}/emulator/lib/front ${ARGN})
+    install(FILES ${CMAKE_SOURCE_DIR}/emulator/front/behind.sh
         DESTINATION ${folder}/emulator/lib/front ${ARGN})
     install(RUNTIME_DEPENDENCY_SET ${set}_program PRE_EXCLUDE_REGEXES ${OVERLAP_SYSTEM_LIBRARIES}
         ${OVERLAP_LIBRARY_FOLDERS} DESTINATION ${folder}/libraries ${ARGN})

@@ -56,12 +56,16 @@ static bool name_plainly(const char *libraries, const char *temporary, char *nam
 
 /* ---- the caches of Python's packages ------------------------------------------------------- */
 
+/* PyCUDA wants its own to be there. */
 static const struct {
     const char *variable, *folder;
 } caches[] = {
-    {"PYCUDA_CACHE_DIR", "pycuda"}, /* which has to be there */
+    {"PYCUDA_CACHE_DIR", "pycuda"},
     {"NUMBA_CACHE_DIR", "numba"},
     {"CUPY_CACHE_DIR", "cupy"},
+    {"TRITON_CACHE_DIR", "triton"},
+    {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
+    {"TORCH_EXTENSIONS_DIR", "extensions"},
 };
 
 /* Makes the folder and those above it. */
@@ -105,6 +109,31 @@ static bool set_caches(const char *temporary)
             mkdir(path, 0777);
         }
         if (setenv(caches[i].variable, path, 1) != 0) return false;
+    }
+    return true;
+}
+
+/* ---- compilers that have other ways than PATH ------------------------------------------------ */
+
+static const struct {
+    const char *variable, *program;
+    const char *behind; /* keeps what the user chose, for the program in front */
+} compilers[] = {
+    {"TRITON_PTXAS_PATH", "ptxas", "OVERLAP_BEHIND_PTXAS"},
+    {"TRITON_PTXAS_BLACKWELL_PATH", "ptxas-blackwell", "OVERLAP_BEHIND_PTXAS_BLACKWELL"},
+};
+
+static bool set_compilers(const char *libraries)
+{
+    char front[PATH_ROOM + 32];
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        const char *chosen = getenv(compilers[i].variable);
+        snprintf(front, sizeof front, "%s/front/%s", libraries, compilers[i].program);
+        /* Under another ./emulate the one in front is chosen already. */
+        if (chosen != NULL && *chosen != '\0' && strcmp(chosen, front) != 0 &&
+            setenv(compilers[i].behind, chosen, 1) != 0)
+            return false;
+        if (setenv(compilers[i].variable, front, 1) != 0) return false;
     }
     return true;
 }
@@ -162,7 +191,7 @@ bool environment_set(const struct options *options, const struct program *progra
            (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&
            put_in_front("LD_AUDIT", loadable(audit)) && set_preloaded(program, libraries) &&
-           set_caches(temporary);
+           set_compilers(libraries) && set_caches(temporary);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *level)

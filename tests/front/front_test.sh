@@ -116,6 +116,41 @@ nvcc)
     [ "$status" -ne 0 ] || wrong 'a mistake is told'
     says 'kernel.cu(1): error'
     ;;
+ptxas)
+    need "$nvcc" nvcc
+    need "$(dirname "$nvcc")/ptxas" ptxas
+    PATH=$(dirname "$nvcc"):$PATH
+    echo '__global__ void k(int *p) { *p = 7; }' >kernel.cu
+    "$nvcc" -ptx -arch=sm_90 kernel.cu
+    run ptxas --version
+    grep -q 'release 1[3-9]' out || wrong 'what is asked of it goes to the one behind'
+    run ptxas -v -lineinfo --gpu-name=sm_90 kernel.ptx -o kernel.o
+    [ "$status" -eq 0 ] || wrong 'it takes the PTX'
+    says "Compiling entry function '_Z1kPi' for 'sm_90'"
+    cmp -s kernel.ptx kernel.o || wrong 'and gives it'
+    run ptxas -arch=sm_90 kernel.ptx
+    cmp -s kernel.ptx elf.o || wrong 'in the file that ptxas writes by itself'
+    run ptxas -arch=sm_90 -c kernel.ptx -o kernel.link.o
+    [ "$(head -c 4 kernel.link.o | tail -c 3)" = ELF ] || wrong 'what a linker takes is machine code'
+    echo 'mistake' >>kernel.ptx
+    run ptxas -arch=sm_90 kernel.ptx -o bad.o
+    [ "$status" -eq 255 ] || wrong 'a mistake is one'
+    [ ! -e bad.o ] || wrong 'and gives nothing'
+    # Triton asks for it by variables; who chose one keeps it.
+    run sh -c '"$TRITON_PTXAS_PATH" --version; "$TRITON_PTXAS_BLACKWELL_PATH" --version'
+    [ "$(grep -c 'release 1[3-9]' out)" -eq 2 ] || wrong 'by the variables of Triton, too'
+    printf '#!/bin/sh\necho mine "$@"\n' >mine
+    chmod +x mine
+    TRITON_PTXAS_PATH=$work/mine run sh -c '"$TRITON_PTXAS_PATH" --version; "$TRITON_PTXAS_BLACKWELL_PATH" --version'
+    grep -qx 'mine --version' out || wrong 'the one that was chosen is behind'
+    [ "$(grep -c 'release 1[3-9]' out)" -eq 1 ] || wrong 'of its name only'
+    TRITON_PTXAS_PATH=$work/mine run "$emulate" sh -c '"$TRITON_PTXAS_PATH" --version'
+    grep -qx 'mine --version' out || wrong 'also in the program of a program'
+    # nvcc calls its own.
+    run nvcc -arch=sm_90 -cubin -o kernel.cubin kernel.cu
+    run nvcc -gencode=arch=compute_90,code=sm_90 -fatbin -o kernel.fatbin kernel.cu
+    [ "$status" -eq 0 ] || wrong 'nvcc does as it does'
+    ;;
 static)
     run "$subjects/front_static"
     gives 0 PASSED
