@@ -18,8 +18,9 @@
 /* ---- one call of the submission ---------------------------------------------------------- */
 
 enum overlap_call_flag {
-    OVERLAP_CALL_DRIVER = 1u << 0, /* a function of the driver API */
-    OVERLAP_CALL_ASYNC = 1u << 1,  /* by its name: the host does not wait for the work */
+    OVERLAP_CALL_DRIVER = 1u << 0,  /* a function of the driver API */
+    OVERLAP_CALL_ASYNC = 1u << 1,   /* by its name: the host does not wait for the work */
+    OVERLAP_CALL_REPEATS = 1u << 2, /* what it returns is an earlier call's error */
 };
 
 /* Enters and leaves a public function. Calls nest per thread; the outermost one is the call of the

@@ -74,7 +74,7 @@ RUNTIME_EXPORT const char *cudaGetErrorString(cudaError_t error)
 
 static cudaError_t answer_last_error(const char *name, const void *caller, bool take)
 {
-    overlap_call_enter(name, caller, 0);
+    overlap_call_enter(name, caller, OVERLAP_CALL_REPEATS);
     runtime_start();
     return (cudaError_t)overlap_call_leave((int)get_error(take));
 }
@@ -87,4 +87,36 @@ RUNTIME_EXPORT cudaError_t cudaGetLastError(void)
 RUNTIME_EXPORT cudaError_t cudaPeekAtLastError(void)
 {
     return answer_last_error("cudaPeekAtLastError", __builtin_return_address(0), false);
+}
+
+/* ---- the driver's log of errors -------------------------------------------------------------- */
+
+cudaError_t runtime_cudaLogsRegisterCallback(cudaLogsCallback_t callbackFunc, void *userData,
+                                             cudaLogsCallbackHandle *callback_out)
+{
+    /* cudaLogLevel and CUlogLevel are the same two numbers. */
+    return runtime_error(cuLogsRegisterCallback((CUlogsCallback)(void (*)(void))callbackFunc,
+                                                userData, callback_out));
+}
+
+cudaError_t runtime_cudaLogsUnregisterCallback(cudaLogsCallbackHandle callback)
+{
+    return runtime_error(cuLogsUnregisterCallback(callback));
+}
+
+cudaError_t runtime_cudaLogsCurrent(cudaLogIterator *iterator_out, unsigned int flags)
+{
+    return runtime_error(cuLogsCurrent(iterator_out, flags));
+}
+
+cudaError_t runtime_cudaLogsDumpToFile(cudaLogIterator *iterator, const char *pathToFile,
+                                       unsigned int flags)
+{
+    return runtime_error(cuLogsDumpToFile(iterator, pathToFile, flags));
+}
+
+cudaError_t runtime_cudaLogsDumpToMemory(cudaLogIterator *iterator, char *buffer, size_t *size,
+                                         unsigned int flags)
+{
+    return runtime_error(cuLogsDumpToMemory(iterator, buffer, size, flags));
 }

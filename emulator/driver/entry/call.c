@@ -1,4 +1,5 @@
 /* One call of the submission: entering and leaving it, what stands in its way, its record. */
+#include "emulator/driver/core/logs.h"
 #include "emulator/driver/entry/entry.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
@@ -62,6 +63,12 @@ int overlap_call_leave(int code)
     if (--thread.depth > 0) return code;
     call_ends(code);
     turns_give();
+    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY &&
+        !(thread.call.flags & OVERLAP_CALL_REPEATS)) {
+        char name[TRACE_NAME_SIZE];
+        call_plain_name(name, sizeof name, thread.call.name);
+        logs_error(name, code);
+    }
     return code;
 }
 
