@@ -2,6 +2,7 @@
  * for all, and calls back. */
 #include "tests/driver/support.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +40,11 @@ START_TEST(a_call_that_fails_leaves_a_line)
     fail_twice();
     dump(&before, text, sizeof text, CUDA_SUCCESS);
     int hour, minute, second, length = 0;
-    long thread;
-    ck_assert_int_eq(sscanf(text, "[%d:%d:%d.%*d][%ld][CUDA][E] " NO_STREAM "\n%n", &hour, &minute,
+    unsigned long thread;
+    ck_assert_int_eq(sscanf(text, "[%d:%d:%d.%*d][%lu][CUDA][E] " NO_STREAM "\n%n", &hour, &minute,
                             &second, &thread, &length),
                      4);
-    ck_assert_int_eq(thread, gettid());
+    ck_assert_uint_eq(thread, pthread_self());
     ck_assert_int_gt(length, 0);
     ck_assert_ptr_nonnull(
         strstr(text + length, "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuGetErrorName\n"));

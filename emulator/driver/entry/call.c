@@ -1,6 +1,6 @@
 /* One call of the submission: entering and leaving it, what stands in its way, its record. */
-#include "emulator/driver/core/logs.h"
 #include "emulator/driver/entry/entry.h"
+#include "emulator/driver/entry/logs.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 
@@ -64,11 +64,8 @@ int overlap_call_leave(int code)
     call_ends(code);
     turns_give();
     if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY &&
-        !(thread.call.flags & OVERLAP_CALL_REPEATS)) {
-        char name[TRACE_NAME_SIZE];
-        call_plain_name(name, sizeof name, thread.call.name);
-        logs_error(name, code);
-    }
+        !(thread.call.flags & OVERLAP_CALL_REPEATS))
+        logs_error(thread.call.name, code);
     return code;
 }
 

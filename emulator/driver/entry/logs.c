@@ -1,10 +1,9 @@
-#include "emulator/driver/core/logs.h"
+#include "emulator/driver/entry/logs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* 25,600 bytes of messages, as NVIDIA's driver reserves. */
 enum { KEPT = 100, LINE_ROOM = 256, CALLBACKS = 64 };
@@ -49,8 +48,8 @@ static void write_line(char line[LINE_ROOM], const char *message)
     struct tm day = {0};
     clock_gettime(CLOCK_REALTIME, &now);
     localtime_r(&now.tv_sec, &day);
-    snprintf(line, LINE_ROOM, "[%02d:%02d:%02d.%03ld][%ld][CUDA][E] %s", day.tm_hour, day.tm_min,
-             day.tm_sec, now.tv_nsec / 1000000, (long)gettid(), message);
+    snprintf(line, LINE_ROOM, "[%02d:%02d:%02d.%03ld][%lu][CUDA][E] %s", day.tm_hour, day.tm_min,
+             day.tm_sec, now.tv_nsec / 1000000, (unsigned long)pthread_self(), message);
 }
 
 void logs_error(const char *name, int code)
