@@ -33,7 +33,7 @@ static const struct {
     const char *what, *names;
 } missing[] = {
     {"some of the tensor cores",
-     "wgmma, tcgen05; mma of sparse matrices, of fp8, 4 bits and 1 bit"},
+     "tcgen05; mma and wgmma of sparse matrices, of fp8, 4 bits and 1 bit"},
     {"tensor maps", "cp.async.bulk.tensor"},
     {"kernels that start graphs", "device-side graph launch"},
     {"memory of other APIs", "external memory and semaphores"},

@@ -18,8 +18,9 @@ static const struct type_row types[PTX_TYPE_COUNT] = {
 };
 _Static_assert(PTX_TYPE_COUNT <= 64, "sets of types are 64 bits");
 _Static_assert(PTX_FIELD_COUNT <= 64, "sets of fields are 64 bits");
-_Static_assert(PTX_MODIFIER_COUNT < 255, "a modifier is one byte");
-_Static_assert(sizeof(struct ptx_modifiers) == PTX_FIELD_COUNT, "one byte per field, in order");
+_Static_assert(PTX_MODIFIER_COUNT < UINT16_MAX, "a modifier is two bytes");
+_Static_assert(sizeof(struct ptx_modifiers) == 2 * PTX_FIELD_COUNT,
+               "two bytes per field, in order");
 
 struct modifier_row {
     const char *text;
@@ -183,14 +184,14 @@ bool ptx_special_supported(enum ptx_special special)
     return (unsigned)special < PTX_SPECIAL_COUNT && specials[special].supported;
 }
 
-uint8_t ptx_modifiers_get(const struct ptx_modifiers *set, enum ptx_field field)
+uint16_t ptx_modifiers_get(const struct ptx_modifiers *set, enum ptx_field field)
 {
-    return ((const uint8_t *)set)[field];
+    return ((const uint16_t *)set)[field];
 }
 
 void ptx_modifiers_set(struct ptx_modifiers *set, enum ptx_field field, enum ptx_modifier value)
 {
-    ((uint8_t *)set)[field] = (uint8_t)value;
+    ((uint16_t *)set)[field] = (uint16_t)value;
 }
 
 static const struct type_row *type_row(enum ptx_type type)

@@ -34,7 +34,6 @@ enum ptx_modifier ptx_modifier_find(const struct ptx_names *names, const char *t
 enum ptx_special ptx_special_find(const struct ptx_names *names, const char *text, size_t length,
                                   uint8_t *component);
 uint32_t ptx_special_components(enum ptx_special special);
-uint8_t ptx_modifiers_get(const struct ptx_modifiers *modifiers, enum ptx_field field);
 void ptx_modifiers_set(struct ptx_modifiers *modifiers, enum ptx_field field,
                        enum ptx_modifier value);
 

@@ -78,7 +78,7 @@ static void read_modifier(struct ptx_parser *p, struct ptx_instruction *instruct
         return;
     }
     enum ptx_field field = ptx_modifier_field(modifier);
-    uint8_t old = ptx_modifiers_get(&instruction->modifiers, field);
+    uint16_t old = ptx_modifiers_get(&instruction->modifiers, field);
     bool is_source = modifier == PTX_SPACE_GLOBAL || modifier == PTX_SPACE_SHARED_CTA;
     if (old != PTX_ABSENT && is_source &&
         (row->fields >> PTX_FIELD_source & 1)) { /* cp.async.shared.global: to, then from */

@@ -105,7 +105,7 @@ static struct ptx_operand vector_of(struct ptx_parser *p, const struct ptx_opera
 /* After `{`. */
 static struct ptx_operand vector(struct ptx_parser *p)
 {
-    enum { MOST = 16 };
+    enum { MOST = 128 }; /* wgmma's sum */
     struct ptx_operand elements[MOST];
     uint32_t count = 0;
     char buffer[64];
@@ -124,7 +124,7 @@ static struct ptx_operand vector(struct ptx_parser *p)
 /* After `[a,`: coordinates, perhaps behind a sampler. */
 static struct ptx_operand image(struct ptx_parser *p, struct ptx_operand texture)
 {
-    enum { MOST = 2 + 16 };
+    enum { COORDINATES = 16, MOST = 2 + COORDINATES };
     struct ptx_operand elements[MOST] = {texture};
     uint32_t count = 1;
     struct ptx_token ignored;
@@ -141,6 +141,8 @@ static struct ptx_operand image(struct ptx_parser *p, struct ptx_operand texture
     operand.component = (uint8_t)count;
     bool is_vector = coordinates.kind == PTX_OPERAND_VECTOR;
     uint32_t more = is_vector ? coordinates.count : 1;
+    if (more > COORDINATES)
+        ptx_fail(p, &p->token, "There are at most %d coordinates.", COORDINATES);
     memcpy(&elements[count], is_vector ? coordinates.elements : &coordinates,
            more * sizeof *elements);
     count += more;

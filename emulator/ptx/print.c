@@ -321,7 +321,7 @@ static void put_operand(struct printer *printer, const struct ptx_operand *opera
 static void put_field(struct text *text, const struct ptx_modifiers *modifiers,
                       enum ptx_field field)
 {
-    uint8_t value = ptx_modifiers_get(modifiers, field);
+    uint16_t value = ptx_modifiers_get(modifiers, field);
     if (value) put(text, ".%s", ptx_modifier_name((enum ptx_modifier)value));
 }
 
@@ -360,6 +360,10 @@ static bool put_matrix(struct text *text, const struct ptx_instruction *instruct
          {PTX_FIELD_aligned, PTX_FIELD_tile, PTX_FIELD_layout, PTX_FIELD_layout2,
           PTX_FIELD_satfinite},
          {PTX_FIELD_factor, PTX_FIELD_addend}},
+        {PTX_OP_WGMMA_MMA,
+         PTX_OP_WGMMA_MMA,
+         {PTX_FIELD_aligned, PTX_FIELD_tile},
+         {PTX_FIELD_factor, PTX_FIELD_satfinite}},
         {PTX_OP_LDMATRIX,
          PTX_OP_MOVMATRIX,
          {PTX_FIELD_aligned, PTX_FIELD_tile, PTX_FIELD_matrices, PTX_FIELD_trans, PTX_FIELD_space},

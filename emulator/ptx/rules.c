@@ -43,6 +43,7 @@ static const struct {
     {PTX_OP_FENCE_PROXY, "async::generic"},
     {PTX_OP_FENCE_PROXY, "tensormap::generic"},
     {PTX_OP_MMA, NULL},
+    {PTX_OP_WGMMA_MMA, NULL},
     {PTX_OP_WMMA_MMA, NULL},
     {PTX_OP_WMMA_LOAD_A, NULL},
     {PTX_OP_WMMA_LOAD_B, NULL},
@@ -156,6 +157,8 @@ static const struct need needs[] = {
     {PTX_OP_MMA, T_ALL, F(tile), 0, 0, "a shape such as .m16n8k16"},
     {PTX_OP_MMA, T_ALL, F(layout2), 0, 0, "two layouts such as .row.col"},
     {PTX_OP_MMA, T_ALL, F(addend), 0, 0, "four types"},
+    {PTX_OP_WGMMA_MMA, T_ALL, F(tile), 0, 0, "a shape such as .m64n8k16"},
+    {PTX_OP_WGMMA_MMA, T_ALL, F(factor), 0, 0, "three types"},
     {PTX_OP_LDMATRIX, T_ALL, F(tile), 0, 0, "a shape such as .m8n8"},
     {PTX_OP_LDMATRIX, T_ALL, F(matrices), 0, 0, ".x1, .x2 or .x4"},
     {PTX_OP_STMATRIX, T_ALL, F(tile), 0, 0, "a shape such as .m8n8"},
@@ -322,7 +325,7 @@ static bool in_set(uint64_t set, uint8_t type)
     return type != PTX_NO_TYPE && (set >> type & 1);
 }
 
-static bool rounds_to_integer(uint8_t rounding)
+static bool rounds_to_integer(uint16_t rounding)
 {
     return rounding >= PTX_ROUND_RNI && rounding <= PTX_ROUND_RPI;
 }
@@ -341,7 +344,7 @@ static void check_conversion(struct ptx_parser *p, const struct ptx_instruction 
         ptx_complain(p, at->line, at->column, "cvt does not convert .%s to .%s.", from, to);
         return;
     }
-    uint8_t rounding = instruction->modifiers.rounding;
+    uint16_t rounding = instruction->modifiers.rounding;
     bool integral = rounds_to_integer(rounding), directed = rounding && !integral;
     const char *needed = NULL;
     if (row->rounding == NO_ROUNDING && rounding) needed = "no rounding";
@@ -406,7 +409,7 @@ static void check_needs(struct ptx_parser *p, const struct ptx_instruction *inst
             continue;
         bool there = has_any(modifiers, need->fields);
         if (there && need->first != PTX_ABSENT) {
-            uint8_t value = ptx_modifiers_get(modifiers, ptx_modifier_field(need->first));
+            uint16_t value = ptx_modifiers_get(modifiers, ptx_modifier_field(need->first));
             there = value >= need->first && value <= need->last;
         }
         if (!there)
@@ -421,7 +424,7 @@ static void check_limits(struct ptx_parser *p, const struct ptx_instruction *ins
 {
     for (size_t i = 0; i < count; i++) {
         const struct limit *limit = &rows[i];
-        uint8_t value = ptx_modifiers_get(&instruction->modifiers, limit->field);
+        uint16_t value = ptx_modifiers_get(&instruction->modifiers, limit->field);
         bool concerns =
             limit->op == instruction->op && value != PTX_ABSENT &&
             (limit->first == PTX_ABSENT || (value >= limit->first && value <= limit->last));
@@ -444,7 +447,7 @@ static const char *vector_needs(const struct ptx_instruction *instruction)
                   {PTX_F16X2, PTX_V4},
                   {PTX_BF16X2, PTX_V4}};
     const struct ptx_modifiers *modifiers = &instruction->modifiers;
-    const uint8_t operation = modifiers->operation;
+    const uint16_t operation = modifiers->operation;
     const bool extreme = operation == PTX_ATOMIC_MIN || operation == PTX_ATOMIC_MAX;
     const bool halves = in_set(T_HALF | T_BF, instruction->type);
     if (modifiers->space && modifiers->space != PTX_SPACE_GLOBAL) return ".global";

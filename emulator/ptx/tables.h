@@ -53,10 +53,10 @@ enum ptx_field {
     PTX_FIELD_COUNT
 };
 
-/* One byte per field of ptx/modifiers.def: an enum ptx_modifier of that field, or PTX_ABSENT.
+/* Two bytes per field of ptx/modifiers.def: an enum ptx_modifier of that field, or PTX_ABSENT.
  * For a field with one row (ftz, sat, ...) that reads as a truth value. */
 struct ptx_modifiers {
-#define PTX_FIELD(field, meaning) uint8_t field;
+#define PTX_FIELD(field, meaning) uint16_t field;
 #define PTX_MODIFIER(symbol, field, text)
 #include "emulator/ptx/modifiers.def"
 #undef PTX_FIELD
@@ -96,6 +96,8 @@ bool ptx_opcode_supported(enum ptx_opcode op); /* by the parser: false means tex
 
 const char *ptx_modifier_name(enum ptx_modifier modifier);     /* "rn" */
 enum ptx_field ptx_modifier_field(enum ptx_modifier modifier); /* not for PTX_ABSENT */
+/* A value of a field, an enum ptx_modifier. */
+uint16_t ptx_modifiers_get(const struct ptx_modifiers *modifiers, enum ptx_field field);
 
 const char *ptx_special_name(enum ptx_special special); /* "%tid" */
 enum ptx_type ptx_special_type(enum ptx_special special);

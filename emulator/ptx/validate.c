@@ -336,14 +336,15 @@ static void check_image(const struct check *check, const struct ptx_token *at,
                         const struct ptx_operand *operand, enum ptx_type type)
 {
     static const struct {
-        uint8_t geometry, coordinates, index;
+        uint16_t geometry;
+        uint8_t coordinates, index;
     } shapes[] = {
         {PTX_GEOMETRY_1D, 1, 0},    {PTX_GEOMETRY_2D, 2, 0},   {PTX_GEOMETRY_3D, 4, 0},
         {PTX_GEOMETRY_A1D, 2, 1},   {PTX_GEOMETRY_A2D, 4, 1},  {PTX_GEOMETRY_CUBE, 4, 0},
         {PTX_GEOMETRY_ACUBE, 4, 1}, {PTX_GEOMETRY_2DMS, 4, 1}, {PTX_GEOMETRY_A2DMS, 4, 2},
     };
     struct ptx_parser *p = check->p;
-    const uint8_t geometry = check->instruction->modifiers.geometry;
+    const uint16_t geometry = check->instruction->modifiers.geometry;
     if (operand->kind != PTX_OPERAND_IMAGE) {
         ptx_complain(p, at->line, at->column,
                      "%s needs a texture or surface and coordinates in brackets here: [a, {b}].",
@@ -398,7 +399,7 @@ static void check_operand(const struct check *check, const struct ptx_token *at,
                           struct ptx_operand *operand, const struct word *word)
 {
     static const uint32_t counts[] = {2, 4, 8};
-    uint8_t vector = check->instruction->modifiers.vector;
+    uint16_t vector = check->instruction->modifiers.vector;
     uint32_t expected = vector ? counts[vector - PTX_V2] : 1;
     enum ptx_type type = type_of(check->instruction, word);
     switch (word->kind) {

@@ -20,6 +20,7 @@ static const struct source {
 } sources[] = {
     {"cluster", RACECHECK_CLUSTER_PTX, RACECHECK_CLUSTER_CU},
     {"async", RACECHECK_ASYNC_PTX, RACECHECK_ASYNC_CU},
+    {"wgmma", RACECHECK_WGMMA_PTX, RACECHECK_WGMMA_CU},
     {"matrix", RACECHECK_TENSOR_PTX, RACECHECK_TENSOR_CU},
     {"shuffle_", RACECHECK_SHUFFLES_PTX, RACECHECK_SHUFFLES_CU},
     {"told_", RACECHECK_TOLD_PTX, RACECHECK_TOLD_CU},
@@ -52,7 +53,8 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
         const size_t length = strlen(text);
         const bool any = (strstr(name, "async") && strstr(text, "// async_copy\n")) ||
                          (strstr(name, "async_bulk") && strstr(text, "// async_bulk\n")) ||
-                         (strstr(name, "async_out") && strstr(text, "// async_out\n"));
+                         (strstr(name, "async_out") && strstr(text, "// async_out\n")) ||
+                         (strstr(name, "wgmma") && strstr(text, "// wgmma\n"));
         const bool own = length >= strlen(end) && !strcmp(text + length - strlen(end), end);
         if (!any && !own) continue;
         ck_assert_uint_lt(count, MOST_LINES);
@@ -153,6 +155,8 @@ static const char *const right[] = {
     "right_async_bulk",
     "right_async_out",
     "right_async_left_behind",
+    "right_wgmma",
+    "right_wgmma_twice",
     "right_global_watched",
     "right_bytes_of_blocks",
     "right_lost_block_scope",
@@ -256,6 +260,9 @@ static const struct wrong_row {
     {"async_bulk_other_object", EXEC_WRONG_COPY},
     {"async_out_unfenced", EXEC_WRONG_PROXY},
     {"async_out_fenced_once", EXEC_WRONG_PROXY},
+    {"wgmma_unfenced", EXEC_WRONG_PROXY},
+    {"wgmma_without_a_barrier", EXEC_WRONG_SHARED},
+    {"wgmma_filled_too_early", EXEC_WRONG_SHARED},
     {"matrix_without_a_barrier", EXEC_WRONG_SHARED},
     {"matrix_read_too_early", EXEC_WRONG_SHARED},
     {"matrix_of_every_block", EXEC_WRONG_BLOCKS},

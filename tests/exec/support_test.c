@@ -64,7 +64,8 @@ static void check_line(const char *line, char *log, size_t size)
 START_TEST(what_the_parser_accepts_executes)
 {
     static const char *const files[] = {INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt",
-                                        INSTRUCTIONS "tensor.txt", INSTRUCTIONS "video.txt"};
+                                        INSTRUCTIONS "tensor.txt", INSTRUCTIONS "textures.txt",
+                                        INSTRUCTIONS "video.txt"};
     static char log[4000];
     char line[512];
     size_t count = 0;
@@ -104,7 +105,7 @@ START_TEST(the_table_agrees_with_the_rows)
         const struct exec_support row = exec_support_at(k);
         ck_assert(row.name[0] && row.meaning[0]);
         supported += row.supported;
-        if (!strcmp(row.name, "wgmma")) ck_assert(!row.supported);
+        if (!strcmp(row.name, "tcgen05")) ck_assert(!row.supported);
         if (strcmp(row.name, "add") != 0) continue;
         struct forms forms = {0};
         ck_assert(row.supported);
@@ -120,7 +121,7 @@ END_TEST
 START_TEST(tensor_cores_are_named)
 {
     static const char *const rows[] = {
-        "wgmma.fence.sync.aligned",
+        "tcgen05.wait::ld.sync.aligned",
         "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, "
         "%r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4}",
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f2}",

@@ -663,12 +663,11 @@ START_TEST(what_is_wrong_is_named)
         enum exec_end end;
         const char *words;
     } rows[] = {
-        {PRODUCT, 24, EXEC_MASK, "only 24 of a warp's 32 lanes"},
-        {"setp.eq.u32 %p, %lane, 5;\n@%p exit;\n" PRODUCT, 32, EXEC_MASK,
-         "only 31 of a warp's 32 lanes"},
+        {PRODUCT, 24, EXEC_MASK, "only 24 of 32 lanes"},
+        {"setp.eq.u32 %p, %lane, 5;\n@%p exit;\n" PRODUCT, 32, EXEC_MASK, "only 31 of 32 lanes"},
         /* Some are at another: here the first that stands in the text. */
         {"setp.lt.u32 %p, %lane, 8;\n@%p bra ONE;\n" PRODUCT "bra END;\nONE:\n" PRODUCT "END:\n",
-         32, EXEC_MASK, "only 24 of a warp's 32 lanes"},
+         32, EXEC_MASK, "only 24 of 32 lanes"},
         /* Some wait at a barrier of the warp. */
         {"setp.lt.u32 %p, %lane, 8;\n@%p bar.warp.sync -1;\n@!%p " PRODUCT, 32, EXEC_ABSENT,
          "deadlock"},

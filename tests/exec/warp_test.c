@@ -555,13 +555,13 @@ START_TEST(unsupported_instructions_are_named)
 {
     struct device_run result;
     ck_assert_int_eq(
-        run_body("mov.u32 %r, 1;\nwgmma.fence.sync.aligned;", 1, 32, NULL, NULL, 1, &result),
+        run_body("mov.u32 %r, 1;\ntcgen05.wait::ld.sync.aligned;", 1, 32, NULL, NULL, 1, &result),
         EXEC_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(device_sentence(&result), "wgmma.fence.sync.aligned"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&result), "tcgen05.wait::ld.sync.aligned"));
     /* One that is not reached does no harm. */
     uint32_t out[32];
-    run("mov.u32 %r, 1;\nsetp.eq.u32 %p, %r, 2;\n@%p wgmma.fence.sync.aligned;\n"
-        "@!%p bra DONE;\nwgmma.fence.sync.aligned;\nDONE:",
+    run("mov.u32 %r, 1;\nsetp.eq.u32 %p, %r, 2;\n@%p tcgen05.wait::ld.sync.aligned;\n"
+        "@!%p bra DONE;\ntcgen05.wait::ld.sync.aligned;\nDONE:",
         32, NULL, out);
     ck_assert_uint_eq(out[0], 1);
 }

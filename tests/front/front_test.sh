@@ -53,6 +53,7 @@ complete: 0, size: 0
 two texts: PTX of limited registers, 0: 42
 destroy: 0'
 
+# shellcheck disable=SC2016 # variables of the program that is run
 case $part in
 nvrtc)
     need "$nvrtc" NVRTC

@@ -233,12 +233,12 @@ END_TEST
 START_TEST(an_unsupported_instruction_keeps_its_words)
 {
     struct ptx_module *module =
-        parsed(HEAD ".entry k() {\n.reg .pred p;\n@!p  wgmma.x.y\t{ a ,b },  // why\n"
+        parsed(HEAD ".entry k() {\n.reg .pred p;\n@!p  tcgen05.x.y\t{ a ,b },  // why\n"
                     "[c+4], \"s t\" /* and */ .z ;\nadd.f32.f16 %r1, %r2;\nret; }\n");
     const struct ptx_function *k = function_of(module, "k");
     const struct ptx_instruction *i = k->instructions;
-    ck_assert_int_eq(i[0].op, PTX_OP_WGMMA);
-    ck_assert_str_eq(i[0].text, "wgmma.x.y { a ,b }, [c+4], \"s t\" .z");
+    ck_assert_int_eq(i[0].op, PTX_OP_TCGEN05);
+    ck_assert_str_eq(i[0].text, "tcgen05.x.y { a ,b }, [c+4], \"s t\" .z");
     ck_assert_uint_ne(i[0].guard, PTX_NO_REGISTER);
     ck_assert(i[0].guard_negated);
     ck_assert_int_eq(i[1].op, PTX_OP_UNKNOWN); /* a row promises operands */

@@ -17,11 +17,11 @@ struct lower_place {
     bool global; /* other blocks may see it */
 };
 /* False: lower_unsupported has been called. */
-bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint16_t space,
                       struct lower_place *place);
 /* The slot with the generic address, 64 bits, of global or shared memory; UINT32_MAX: not possible,
  * and lower_unsupported has been called. */
-uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space);
+uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint16_t space);
 
 /* ---- lower/racecheck.c ----------------------------------------------------------------------- */
 

@@ -88,7 +88,7 @@ static void move(struct lower *lower, uint32_t from, uint32_t to, uint32_t width
 
 /* ---- set, setp with a third predicate -------------------------------------------------------- */
 
-static uint32_t combine(struct lower *lower, uint8_t boolean, uint32_t a, uint32_t b, uint32_t d)
+static uint32_t combine(struct lower *lower, uint16_t boolean, uint32_t a, uint32_t b, uint32_t d)
 {
     const char *key = boolean == PTX_BOOL_AND  ? "and.pred"
                       : boolean == PTX_BOOL_OR ? "or.pred"
@@ -362,7 +362,7 @@ static void lower_mov(struct lower *lower)
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 /* Generic address of the start of a state space, as a difference from the space's own addresses. */
-static uint64_t window_of(const struct lower *lower, uint8_t space, bool *known)
+static uint64_t window_of(const struct lower *lower, uint16_t space, bool *known)
 {
     *known = true;
     switch (space) {
@@ -416,7 +416,7 @@ static void lower_cvta(struct lower *lower)
 static void lower_isspacep(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;
-    const uint8_t space = lower->at->modifiers.space;
+    const uint16_t space = lower->at->modifiers.space;
     bool known;
     const uint64_t window = window_of(lower, space, &known);
     if (!known) {

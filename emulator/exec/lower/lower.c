@@ -343,12 +343,13 @@ void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
         UINT64_C(1) << PTX_FIELD_boolean | UINT64_C(1) << PTX_FIELD_noftz |
         UINT64_C(1) << PTX_FIELD_uniform | UINT64_C(1) << PTX_FIELD_aligned |
         UINT64_C(1) << PTX_FIELD_unified | UINT64_C(1) << PTX_FIELD_third;
-    const uint8_t *fields = (const uint8_t *)&inst->modifiers;
     size_t used = (size_t)snprintf(key, size, "%s", ptx_opcode_name(inst->op));
-    for (unsigned field = 0; field < PTX_FIELD_COUNT && used < size; field++)
-        if (fields[field] != PTX_ABSENT && !(silent >> field & 1))
-            used +=
-                (size_t)snprintf(key + used, size - used, ".%s", ptx_modifier_name(fields[field]));
+    for (unsigned field = 0; field < PTX_FIELD_COUNT && used < size; field++) {
+        const uint16_t value = ptx_modifiers_get(&inst->modifiers, (enum ptx_field)field);
+        if (value != PTX_ABSENT && !(silent >> field & 1))
+            used += (size_t)snprintf(key + used, size - used, ".%s",
+                                     ptx_modifier_name((enum ptx_modifier)value));
+    }
     if (inst->type != PTX_NO_TYPE && used < size)
         used += (size_t)snprintf(key + used, size - used, ".%s", ptx_type_name(inst->type));
     if (inst->type2 != PTX_NO_TYPE && used < size)

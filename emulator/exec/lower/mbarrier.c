@@ -7,7 +7,7 @@ bool lower_mbarrier(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     const enum ptx_opcode op = at->op;
-    const uint8_t how = at->modifiers.arrival;
+    const uint16_t how = at->modifiers.arrival;
     const bool arrives = op == PTX_OP_MBARRIER_ARRIVE || op == PTX_OP_MBARRIER_DROP;
     const bool waits = op == PTX_OP_MBARRIER_TEST || op == PTX_OP_MBARRIER_TRY;
     const bool any = arrives || waits || op == PTX_OP_MBARRIER_INIT ||

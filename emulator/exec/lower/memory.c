@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_shared(uint8_t space)
+static bool is_shared(uint16_t space)
 {
     return space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CTA ||
            space == PTX_SPACE_SHARED_CLUSTER;
 }
 
-static bool is_param(uint8_t space)
+static bool is_param(uint16_t space)
 {
     return space == PTX_SPACE_PARAM || space == PTX_SPACE_PARAM_ENTRY ||
            space == PTX_SPACE_PARAM_FUNC;
@@ -41,7 +41,7 @@ static bool find_place_in_cluster(struct lower *lower, const struct ptx_operand 
     return true;
 }
 
-bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint16_t space,
                       struct lower_place *place)
 {
     place->offset = (uint64_t)address->offset;
@@ -99,7 +99,7 @@ bool lower_find_place(struct lower *lower, const struct ptx_operand *address, ui
     return true;
 }
 
-uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space)
+uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint16_t space)
 {
     struct lower_place place;
     if (!lower_find_place(lower, address, space, &place)) return EXEC_NO_SLOT;
@@ -155,7 +155,7 @@ static bool looks(const struct ptx_instruction *inst)
 /* What check/causality.h is to know of an access that looks, or of an atomic. */
 static unsigned strength(const struct ptx_instruction *at)
 {
-    const uint8_t semantics = at->modifiers.semantics;
+    const uint16_t semantics = at->modifiers.semantics;
     unsigned as = 0;
     if (at->modifiers.scope == PTX_SCOPE_CTA) return EXEC_LOOK_BLOCK_SCOPE;
     if (looks(at)) as |= EXEC_LOOK_STRONG;
@@ -629,7 +629,7 @@ static void lower_copy(struct lower *lower)
 
 static void lower_fence(struct lower *lower)
 {
-    const uint8_t scope = lower->at->modifiers.scope;
+    const uint16_t scope = lower->at->modifiers.scope;
     /* Each warp instruction is done before the next one starts, so there is nothing to wait for;
      * a fence beyond the block says that blocks talk to each other. */
     if (scope != PTX_SCOPE_CTA) {

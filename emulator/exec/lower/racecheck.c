@@ -30,7 +30,7 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
                      uint32_t count, enum exec_access access, const uint32_t slots[4])
 {
     struct exec_inst *inst = watch(lower, place, element, count, access);
-    const uint8_t operation = lower->at->modifiers.operation;
+    const uint16_t operation = lower->at->modifiers.operation;
     if (inst != NULL && access == EXEC_ATOMIC &&
         (operation == PTX_ATOMIC_EXCH || operation == PTX_ATOMIC_AND)) /* x & 0 */
         inst->cache |= EXEC_WATCH_EXCHANGES;
@@ -69,7 +69,7 @@ static bool is_strong(const struct ptx_instruction *at)
 /* A fence, a volatile or ordered access, an atomic that takes or gives a lock. */
 static bool converses(const struct ptx_instruction *at)
 {
-    const uint8_t operation = at->modifiers.operation;
+    const uint16_t operation = at->modifiers.operation;
     switch (at->op) {
     case PTX_OP_FENCE:
     case PTX_OP_MEMBAR:
@@ -190,7 +190,7 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
                  enum exec_access access, uint32_t value)
 {
     const struct ptx_instruction *at = lower->at;
-    const uint8_t semantics = at->modifiers.semantics;
+    const uint16_t semantics = at->modifiers.semantics;
     const bool acquires = semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL;
     const bool releases = semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL;
     const bool narrow = is_place(place, "shared");

@@ -13,6 +13,7 @@
 #include "emulator/exec/lower/lower.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef uint64_t word;
 enum { WORD_BITS = 64 };
@@ -40,7 +41,8 @@ struct flow {
 
 /* ---- which registers an instruction reads and writes ----------------------------------------- */
 
-static bool writes_first_operand(const struct ptx_instruction *inst)
+/* The first word of its row's shape. */
+static const char *first_word(const struct ptx_instruction *inst)
 {
     static const char *const shapes[] = {
         [PTX_OP_UNKNOWN] = "-",
@@ -49,8 +51,7 @@ static bool writes_first_operand(const struct ptx_instruction *inst)
 #include "emulator/ptx/opcodes.def"
 #undef PTX_OPCODE
     };
-    const char first = shapes[inst->op][0];
-    return first == 'D' || first == 'P' || first == 'W';
+    return shapes[inst->op];
 }
 
 typedef void see_register(struct flow *flow, uint32_t index, uint32_t reg, bool writes);
@@ -87,9 +88,11 @@ static void see_operand(struct flow *flow, uint32_t index, const struct ptx_oper
 static void see_instruction(struct flow *flow, uint32_t index, see_register *visit)
 {
     const struct ptx_instruction *inst = &flow->lower->source->instructions[index];
-    const bool writes = writes_first_operand(inst);
+    const char *first = first_word(inst);
+    const bool writes = *first == 'D' || *first == 'P' || *first == 'W';
+    const bool reads = !writes || first[strcspn(first, "r ")] == 'r';
     see(flow, index, inst->guard, false, visit);
-    for (uint32_t k = writes; k < inst->operand_count; k++)
+    for (uint32_t k = !reads; k < inst->operand_count; k++)
         see_operand(flow, index, &inst->operands[k], false, visit);
     if (inst->call != NULL) {
         see(flow, index, inst->call->reg, false, visit);

@@ -1,5 +1,5 @@
-/* Tensor cores: wmma, mma, ldmatrix, stmatrix, movmatrix. PTX ISA 9.0, 9.7.14; what runs is
- * ops/tensor.c, which lane has which element is in ops/extra.h.
+/* Tensor cores: wmma, mma, ldmatrix, stmatrix, movmatrix, wgmma. PTX ISA 9.0, 9.7.14, 9.7.15; what
+ * runs is ops/tensor.c, which lane has which element is in ops/extra.h.
  *
  * Matrices are loaded and stored by the rows of ordinary loads and stores, register by register, so
  * that bounds, initialised bits and races are judged as of those. All of it stands behind a wait
@@ -25,7 +25,7 @@ struct matrix {
 };
 
 /* m, n and k of .m16n8k16; false: it has no k. */
-static bool find_tile(uint8_t tile, struct matrix *matrix)
+static bool find_tile(uint16_t tile, struct matrix *matrix)
 {
     unsigned m, n, k;
     if (sscanf(ptx_modifier_name((enum ptx_modifier)tile), "m%un%uk%u", &m, &n, &k) != 3)
@@ -86,10 +86,11 @@ static void lower_together(struct lower *lower, uint32_t address, uint32_t strid
 
 /* ---- mma, wmma.mma --------------------------------------------------------------------------- */
 
-static enum ptx_type type_of(uint8_t factor)
+static enum ptx_type type_of(uint16_t factor)
 {
     static const struct {
-        uint8_t modifier, type;
+        uint16_t modifier;
+        uint8_t type;
     } types[] = {{PTX_FACTOR_F16, PTX_F16},   {PTX_FACTOR_BF16, PTX_BF16},
                  {PTX_FACTOR_TF32, PTX_TF32}, {PTX_FACTOR_F32, PTX_F32},
                  {PTX_FACTOR_F64, PTX_F64},   {PTX_FACTOR_S8, PTX_S8},
@@ -177,12 +178,20 @@ static uint32_t keep(struct lower *lower, uint32_t slot, uint32_t width)
     return inst->d = lower_scratch(lower);
 }
 
+static void begin_parts(struct lower *lower, struct transfer *transfer)
+{
+    transfer->place.slot = lower_scratch(lower);
+    transfer->place.offset = 0;
+    for (uint32_t k = 0; k < MOST_PARTS; k++) transfer->parts[k] = lower_scratch(lower);
+    for (uint32_t k = 0; k < 2; k++) transfer->joined[k] = lower_scratch(lower);
+}
+
 /* The address, 64 bits, in a slot of its own. */
 static bool begin_transfer(struct lower *lower, const struct ptx_operand *address,
                            struct transfer *transfer)
 {
     struct lower_place *place = &transfer->place;
-    const uint8_t space = lower->at->modifiers.space;
+    const uint16_t space = lower->at->modifiers.space;
     if (!lower_find_place(lower, address, space, place)) return false;
     if (place->where == NULL || !strcmp(place->where, "local")) {
         lower_unsupported(lower, UNSUPPORTED_NOT_GLOBAL_OR_SHARED);
@@ -197,10 +206,7 @@ static bool begin_transfer(struct lower *lower, const struct ptx_operand *addres
         place->where = "shared64";
     }
     transfer->base = place->offset ? lower_add64(lower, slot, place->offset) : keep(lower, slot, 8);
-    place->slot = lower_scratch(lower);
-    place->offset = 0;
-    for (uint32_t k = 0; k < MOST_PARTS; k++) transfer->parts[k] = lower_scratch(lower);
-    for (uint32_t k = 0; k < 2; k++) transfer->joined[k] = lower_scratch(lower);
+    begin_parts(lower, transfer);
     return true;
 }
 
@@ -404,6 +410,193 @@ static void lower_transpose(struct lower *lower)
     inst->d = lower->registers[operands[0].reg];
 }
 
+/* ---- wgmma ----------------------------------------------------------------------------------- */
+
+/* One warp's part of d = a * b + d of four warps: 16 rows of d, by products of m16n8. All is done
+ * when it is issued, one of the moments that PTX allows: fences and waits have nothing to do. */
+struct group {
+    const struct exec_row *row;       /* of m16n8 */
+    struct matrix first, second, sum; /* of m16n8 */
+    uint32_t products;                /* in a row of d */
+    bool by_depth[2];                 /* of a and b: neighbours along k lie together */
+    bool negative;
+    bool in_memory; /* a */
+};
+
+static bool is_one(const struct ptx_operand *operand, int64_t value)
+{
+    return operand->kind == PTX_OPERAND_IMMEDIATE && (int32_t)operand->bits == value;
+}
+
+/* The immediates: signs, then whether m or n is what lies together. False: none of PTX's. */
+static bool read_flags(const struct ptx_instruction *at, struct group *group)
+{
+    const struct ptx_operand *flags = &at->operands[4];
+    const uint32_t count = at->operand_count - 4u;
+    const bool halves = at->type2 == PTX_F16 || at->type2 == PTX_BF16;
+    const uint32_t signs = at->type == PTX_S32 ? 0 : 2;
+    const uint32_t turns = !halves ? 0 : group->in_memory ? 2 : 1;
+    bool fine = count == signs + turns;
+    for (uint32_t k = 0; fine && k < signs; k++) {
+        fine = is_one(&flags[k], 1) || is_one(&flags[k], -1);
+        group->negative ^= is_one(&flags[k], -1);
+    }
+    group->by_depth[0] = group->by_depth[1] = true;
+    for (uint32_t k = 0; fine && k < turns; k++) {
+        fine = is_one(&flags[signs + k], 0) || is_one(&flags[signs + k], 1);
+        group->by_depth[2 - turns + k] = is_one(&flags[signs + k], 0);
+    }
+    return fine;
+}
+
+static bool read_group(const struct ptx_instruction *at, struct group *group)
+{
+    enum { M = 64, N = 8, BYTES = 32 /* of k */ };
+    const enum ptx_type sum = (enum ptx_type)at->type, first = (enum ptx_type)at->type2;
+    const uint32_t bytes = ptx_type_bytes(first);
+    struct matrix whole;
+    char key[96];
+    *group = (struct group){.in_memory = at->operands[1].kind == PTX_OPERAND_REGISTER};
+    if (!find_tile(at->modifiers.tile, &whole) || whole.m != M || whole.k * bytes != BYTES ||
+        (at->modifiers.satfinite && sum != PTX_S32) || !read_flags(at, group))
+        return false;
+    snprintf(key, sizeof key, "mma.sync.m16n8k%u.%s.%s.%s.%s", whole.k, ptx_type_name(sum),
+             ptx_type_name(first), ptx_modifier_name((enum ptx_modifier)at->modifiers.factor),
+             ptx_type_name(sum));
+    group->row = exec_row_find(key);
+    group->products = whole.n / N;
+    const struct matrix part = {.m = 16, .n = N, .k = whole.k, .bytes = bytes, .per = 4 / bytes};
+    group->first = group->second = group->sum = part;
+    group->first.use = FIRST;
+    group->first.registers = part.m * part.k / (EXEC_LANES * part.per);
+    group->second.use = SECOND;
+    group->second.registers = part.k * part.n / (EXEC_LANES * part.per);
+    group->sum.registers = part.m * part.n / (EXEC_LANES * (sum == PTX_F16 ? 2 : 1));
+    return group->row != NULL;
+}
+
+/* Registers of 32 bits: `count` of the operand's, all of which there have to be. */
+static bool find_all(struct lower *lower, const struct ptx_operand *operand, uint32_t count,
+                     uint32_t *slots)
+{
+    bool fine = operand->kind == PTX_OPERAND_VECTOR && operand->count == count;
+    for (uint32_t k = 0; fine && k < count; k++) {
+        const uint32_t reg = operand->elements[k].reg;
+        fine = lower_width(lower->source->registers[reg].type) == 4;
+        slots[k] = lower->registers[reg];
+    }
+    if (!fine) lower_unsupported(lower, UNSUPPORTED_OPERAND);
+    return fine;
+}
+
+/* Register r of a factor in shared memory, to `slot`. `across`: rows or columns before it. */
+static void load_group(struct lower *lower, struct transfer *transfer, const struct matrix *matrix,
+                       bool by_depth, uint32_t across, uint32_t r, uint32_t slot)
+{
+    for (uint32_t e = 0; e < (by_depth ? 1 : matrix->per); e++) {
+        struct exec_group_element *element = arena_take(&lower->program->arena, 1, sizeof *element);
+        if (element == NULL) {
+            lower->failed = true;
+            return;
+        }
+        const bool first = matrix->use == FIRST;
+        find_element(matrix, r, e, first ? element->across : element->depth,
+                     first ? element->depth : element->across);
+        element->across[0] += across;
+        element->bytes = matrix->bytes;
+        element->first = first;
+        element->by_depth = by_depth;
+        struct exec_inst *inst = lower_row(lower, "wgmma.address");
+        inst->a = transfer->base;
+        inst->d = transfer->place.slot;
+        inst->extra = element;
+        move_bytes(lower, transfer, by_depth ? 4 : matrix->bytes,
+                   by_depth ? slot : transfer->parts[e]);
+    }
+    if (!by_depth) join_parts(lower, transfer, matrix->per, slot);
+}
+
+/* The first factor's registers, with the sign of the product. */
+static bool first_of_group(struct lower *lower, const struct group *group,
+                           struct transfer *transfer, uint32_t slots[EXEC_TENSOR_REGISTERS])
+{
+    const struct ptx_operand *a = &lower->at->operands[1];
+    const struct matrix *first = &group->first;
+    if (group->in_memory) {
+        if ((transfer->base = lower_source(lower, a, 8)) == EXEC_NO_SLOT) return false;
+        for (uint32_t r = 0; r < first->registers; r++)
+            load_group(lower, transfer, first, group->by_depth[0], 0, r,
+                       slots[r] = lower_scratch(lower));
+    } else if (!find_all(lower, a, first->registers, slots)) {
+        return false;
+    }
+    if (!group->negative) return true;
+    const uint32_t sign = lower_value(lower, first->bytes == 2 ? 0x80008000u : 0x80000000u, 4);
+    for (uint32_t r = 0; r < first->registers; r++) {
+        const uint32_t from = slots[r];
+        join(lower, "xor.b32", from, sign, slots[r] = lower_scratch(lower));
+    }
+    return true;
+}
+
+/* Slots a, b, c and d of product `index` in a row. */
+static void multiply_group(struct lower *lower, const struct group *group, uint32_t index,
+                           const uint32_t *first, const uint32_t *second, const uint32_t *sum)
+{
+    struct exec_tensor *tensor = arena_take(&lower->program->arena, 1, sizeof *tensor);
+    if (tensor == NULL) {
+        lower->failed = true;
+        return;
+    }
+    const uint32_t *part = sum + index * group->sum.registers;
+    memcpy(tensor->a, first, group->first.registers * sizeof *first);
+    memcpy(tensor->b, second, group->second.registers * sizeof *second);
+    memcpy(tensor->c, part, group->sum.registers * sizeof *part);
+    memcpy(tensor->d, part, group->sum.registers * sizeof *part);
+    struct exec_inst *inst = lower_emit(lower, group->row->run);
+    inst->extra = tensor;
+    inst->imm = lower->at->modifiers.satfinite != PTX_ABSENT;
+}
+
+static void lower_group(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    struct transfer transfer = {.place = {.where = "shared64"}};
+    uint32_t first[EXEC_TENSOR_REGISTERS], second[EXEC_TENSOR_REGISTERS];
+    struct group group;
+    if (!read_group(lower->at, &group)) {
+        lower_unsupported(lower, UNSUPPORTED_COMBINATION);
+        return;
+    }
+    const uint32_t count = group.products * group.sum.registers;
+    struct exec_group_sum *sum =
+        arena_take(&lower->program->arena, 1, sizeof *sum + count * sizeof *sum->slots);
+    if (sum == NULL) {
+        lower->failed = true;
+        return;
+    }
+    sum->count = count;
+    if (!find_all(lower, &operands[0], count, sum->slots)) return;
+    lower_guard(lower);
+    const uint32_t keeps = lower_source(lower, &operands[3], LOWER_MASK);
+    const uint32_t descriptor = lower_source(lower, &operands[2], 8);
+    if (keeps == EXEC_NO_SLOT || descriptor == EXEC_NO_SLOT) return;
+    begin_parts(lower, &transfer);
+    lower_together(lower, 0, 0, 0);
+    struct exec_inst *inst = lower_row(lower, "wgmma.begin");
+    inst->a = keeps;
+    inst->extra = sum;
+    if (!first_of_group(lower, &group, &transfer, first)) return;
+    transfer.base = descriptor;
+    for (uint32_t r = 0; r < group.second.registers; r++) second[r] = lower_scratch(lower);
+    for (uint32_t k = 0; k < group.products; k++) {
+        for (uint32_t r = 0; r < group.second.registers; r++)
+            load_group(lower, &transfer, &group.second, group.by_depth[1], k * group.second.n, r,
+                       second[r]);
+        multiply_group(lower, &group, k, first, second, sum->slots);
+    }
+}
+
 bool lower_tensor(struct lower *lower)
 {
     switch (lower->at->op) {
@@ -429,6 +622,14 @@ bool lower_tensor(struct lower *lower)
         return true;
     case PTX_OP_MOVMATRIX:
         lower_transpose(lower);
+        return true;
+    case PTX_OP_WGMMA_MMA:
+        lower_group(lower);
+        return true;
+    case PTX_OP_WGMMA_FENCE:
+    case PTX_OP_WGMMA_COMMIT:
+    case PTX_OP_WGMMA_WAIT:
+        lower_row(lower, "nop");
         return true;
     default:
         return false;

@@ -10,7 +10,8 @@
 static bool read_geometry(struct lower *lower, struct exec_image_access *access)
 {
     static const struct {
-        uint8_t geometry, dimensions;
+        uint16_t geometry;
+        uint8_t dimensions;
         bool layered, cube;
     } geometries[] = {
         {PTX_GEOMETRY_1D, 1, false, false},  {PTX_GEOMETRY_2D, 2, false, false},

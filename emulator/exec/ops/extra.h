@@ -83,6 +83,22 @@ struct exec_element {
     uint32_t bytes; /* of an element */
 };
 
+/* `extra` of row "wgmma.address": which element's address lane l computes, by the descriptor in
+ * slot a. Along m or n, and along k: across[0] + across[1] * (l / 4) + across[2] * (l % 4), and the
+ * same of depth; the first factor's warps have 16 rows each. */
+struct exec_group_element {
+    uint32_t across[3], depth[3];
+    uint32_t bytes; /* of an element */
+    bool first;     /* of the first factor */
+    bool by_depth;  /* neighbours along k lie together in memory */
+};
+
+/* `extra` of row "wgmma.begin": the slots of the sum. */
+struct exec_group_sum {
+    uint32_t count;
+    uint32_t slots[]; /* of 32 bits */
+};
+
 /* `imm` of row "matrix.row": which of the rows that lanes name, 8 * matrix.., and whether lane l
  * reads two neighbours of row l / 4 or element l / 4 of row l % 4 * 2 + `half`. */
 enum {
@@ -129,9 +145,9 @@ struct exec_video {
     bool saturate, wraps, sums;
     bool negated[3]; /* vmad: a, b, c */
     bool plus_one;
-    uint8_t scale;     /* vmad: bits */
-    uint8_t compare;   /* enum ptx_modifier */
-    uint8_t secondary; /* enum ptx_modifier: of a scalar's result and c; PTX_ABSENT: none */
+    uint8_t scale;      /* vmad: bits */
+    uint16_t compare;   /* enum ptx_modifier */
+    uint16_t secondary; /* enum ptx_modifier: of a scalar's result and c; PTX_ABSENT: none */
     struct exec_video_part a[4], b[4];
     struct exec_video_part target; /* of a scalar's destination; 32 bits: all of it */
     uint8_t mask;                  /* of the lanes that are written */

@@ -4,6 +4,7 @@
  *
  * A row works on all 32 lanes: "matrix.together" has seen that they are there.
  */
+#include "emulator/exec/check/proxy.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/float.h"
 #include "emulator/exec/ops/tables.h"
@@ -262,6 +263,90 @@ static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
+/* Of wgmma: four warps, each with its rows of the first factor and of the sum. */
+enum { GROUP_WARPS = 4, GROUP_ROWS = 16 };
+
+static u32 count_group(const struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    const u32 first = warp->index / GROUP_WARPS * GROUP_WARPS;
+    u32 count = 0;
+    for (u32 k = first; k < first + GROUP_WARPS && k < block->warp_count; k++)
+        count += (u32)__builtin_popcount(block->warps[k].existing);
+    return count;
+}
+
+/* Slots of a sum that wgmma adds to nothing: zero where bit l of slot a is. */
+static int op_begin(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_group_sum *sum = inst->extra;
+    const u32 keeps = *(const u32 *)exec_slot(warp, inst->a), lanes = count_group(warp);
+    if (lanes != GROUP_WARPS * EXEC_LANES)
+        return exec_stop(warp, inst, EXEC_MASK, 0,
+                         &(struct exec_reason){.finding = FINDING_WARP_NOT_WHOLE,
+                                               .numbers = {lanes, GROUP_WARPS * EXEC_LANES}});
+    if (keeps == EXEC_ALL) return EXEC_GO;
+    for (u32 k = 0; k < sum->count; k++) {
+        u32 *slot = exec_slot(warp, sum->slots[k]);
+        EXEC_FOR_LANES slot[l] = keeps >> l & 1 ? slot[l] : 0;
+    }
+    return EXEC_GO;
+}
+
+/* What a matrix descriptor says, in bytes. PTX ISA 9.0, 9.7.15.5.1, "Shared Memory Matrix Layout".
+ */
+struct descriptor {
+    u32 start, leading, stride;
+    u32 base;  /* where the repeating pattern of the swizzle begins, in 128 bytes */
+    u32 width; /* of the swizzle; 16: none */
+};
+
+static struct descriptor read_descriptor(u64 bits)
+{
+    static const u32 widths[] = {16, 128, 64, 32};
+    enum { FIELD = 0x3fff, UNIT = 16 };
+    return (struct descriptor){.start = (u32)(bits & FIELD) * UNIT,
+                               .leading = (u32)(bits >> 16 & FIELD) * UNIT,
+                               .stride = (u32)(bits >> 32 & FIELD) * UNIT,
+                               .base = (u32)(bits >> 49 & 7),
+                               .width = widths[bits >> 62]};
+}
+
+/* Where in shared memory an element is. Groups of 8 by 16 bytes lie together, or of 8 by the width
+ * of the swizzle, whose lines are then permuted by 16 bytes. */
+static u64 find_in_group(const struct descriptor *d, bool by_depth, u32 across, u32 depth,
+                         u32 bytes)
+{
+    const bool swizzled = d->width != 16;
+    const u32 line = by_depth ? across : depth, inside = (by_depth ? depth : across) * bytes;
+    const u32 lines = swizzled || by_depth ? d->stride : d->leading;
+    const u32 beside = swizzled || by_depth ? d->leading : d->stride;
+    const u32 at = d->start + line % ROWS * d->width + line / ROWS * lines + inside % d->width +
+                   inside / d->width * beside;
+    const u32 phase = swizzled ? (at / 128 - d->base) & (d->width / 16 - 1) : 0;
+    return (at ^ phase * 16) & 0x3ffffu;
+}
+
+static int op_group_address(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_group_element *element = inst->extra;
+    const struct descriptor descriptor =
+        read_descriptor(((const u64 *)exec_slot(warp, inst->a))[__builtin_ctz(warp->mask)]);
+    const u32 before = element->first ? warp->index % GROUP_WARPS * GROUP_ROWS : 0;
+    const u32 bytes = element->by_depth ? 4 : element->bytes; /* that the lane reads */
+    u64 *d = exec_slot(warp, inst->d);
+    EXEC_FOR_LANES
+    {
+        const u32 across = before + element->across[0] + element->across[1] * (l / 4) +
+                           element->across[2] * (l % 4);
+        const u32 depth =
+            element->depth[0] + element->depth[1] * (l / 4) + element->depth[2] * (l % 4);
+        d[l] = find_in_group(&descriptor, element->by_depth, across, depth, element->bytes);
+        exec_proxy_reads(warp, inst, l, d[l], bytes);
+    }
+    return EXEC_GO;
+}
+
 /* Slot d = the address that lane l of ldmatrix and stmatrix touches, of rows of 16 bytes. */
 static int op_row(struct exec_warp *warp, const struct exec_inst *inst)
 {
@@ -311,4 +396,6 @@ const struct exec_row EXEC_TABLE(exec_tensor_rows)[] = {
     {"matrix.together", op_together, ""},
     {"matrix.element", op_element, ""},
     {"matrix.row", op_row, ""},
+    {"wgmma.begin", op_begin, ""},
+    {"wgmma.address", op_group_address, ""},
     {NULL, NULL, NULL}};

@@ -1,0 +1,99 @@
+// More kernels for test_exec_watch, as racecheck_kernels.cu has them: products of four warps, which
+// read shared memory by the async proxy. Their names have "wgmma" in them.
+
+#define KERNEL extern "C" __global__ void
+
+__device__ int index()
+{
+    return threadIdx.x + blockIdx.x * blockDim.x;
+}
+
+__device__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+__device__ void fence()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// A tile of 64 by 16 half-precision numbers times the first 8 of its rows; d: what lanes then have.
+__device__ void multiply(const unsigned *tile, unsigned d[4])
+{
+    const unsigned long long stride = (unsigned long long)(256 >> 4) << 32 | (128 >> 4) << 16;
+    const unsigned long long descriptor = stride | shared_address(tile) >> 4;
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    // clang-format off
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4, 0, 1, 1, 0, 0;"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "l"(descriptor)); // wgmma
+    // clang-format on
+    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+__device__ void fill(unsigned *tile, const int *in, int first)
+{
+    for (int k = threadIdx.x; k < 512; k += 128)
+        tile[k] = in[(k + first) % 512] & 0x3c003c00; // wgmma
+}
+
+KERNEL right_wgmma(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4];
+    fill(tile, in, 0);
+    fence();
+    __syncthreads();
+    multiply(tile, d);
+    out[index()] = d[0] + d[3];
+}
+
+// The tile is filled again, behind a wait and a barrier.
+KERNEL right_wgmma_twice(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4], sum = 0;
+    for (int round = 0; round < 2; round++) {
+        fill(tile, in, round);
+        fence();
+        __syncthreads();
+        multiply(tile, d);
+        sum += d[0];
+        __syncthreads();
+    }
+    out[index()] = sum;
+}
+
+KERNEL wgmma_unfenced(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4];
+    fill(tile, in, 0);
+    __syncthreads();
+    multiply(tile, d);
+    out[index()] = d[0] + d[3];
+}
+
+KERNEL wgmma_without_a_barrier(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4];
+    fill(tile, in, 0);
+    fence();
+    multiply(tile, d);
+    out[index()] = d[0] + d[3];
+}
+
+KERNEL wgmma_filled_too_early(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4], sum = 0;
+    for (int round = 0; round < 2; round++) {
+        fill(tile, in, round);
+        fence();
+        __syncthreads();
+        multiply(tile, d);
+        sum += d[0];
+    }
+    out[index()] = sum;
+}
