@@ -138,6 +138,23 @@ static bool set_compilers(const char *libraries)
     return true;
 }
 
+/* ---- what packages do otherwise -------------------------------------------------------------- */
+
+/* Unless the user has said something else. */
+static const struct {
+    const char *variable, *value;
+} defaults[] = {
+    /* Each tensor is an allocation of its own, whose bounds are seen. */
+    {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"},
+};
+
+static bool set_defaults(void)
+{
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (setenv(defaults[i].variable, defaults[i].value, 0) != 0) return false;
+    return true;
+}
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 /* PyCUDA looks for the toolkit's libraries beside nvcc, and finds the one in front. */
@@ -191,7 +208,7 @@ bool environment_set(const struct options *options, const struct program *progra
            (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&
            put_in_front("LD_AUDIT", loadable(audit)) && set_preloaded(program, libraries) &&
-           set_compilers(libraries) && set_caches(temporary);
+           set_compilers(libraries) && set_defaults() && set_caches(temporary);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *level)

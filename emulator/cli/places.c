@@ -24,8 +24,14 @@ static const char *const not_the_users[] = {
 static const char *const of_systems[] = {"/usr/lib/", "/lib/x86_64-linux-gnu/",
                                          "/lib/aarch64-linux-gnu/", NULL};
 
-/* Packages of Python's, and its own modules. */
-static const char *const of_packages[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
+/* Packages of Python's, and its own modules; what Triton compiles to launch kernels, and what
+ * PyTorch's compiler writes. */
+static const char *const of_packages[] = {"/site-packages/",
+                                          "/dist-packages/",
+                                          "/lib/python3.",
+                                          "/cuda_utils.cpython-",
+                                          "/__triton_launcher.",
+                                          "/overlap/inductor/",
                                           NULL};
 
 struct process {

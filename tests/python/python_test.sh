@@ -1,5 +1,6 @@
 #!/bin/sh
-# python_test.sh install VENV NVCC              installs requirements.txt into VENV
+# python_test.sh install VENV NVCC              installs requirements.txt into VENV, or if its name ends
+#                                               in _torch, requirements_torch.txt
 # python_test.sh run VENV NVCC EMULATE PROGRAM  runs PROGRAM by EMULATE in two orders: it prints PASSED
 #                                               in both, and nothing is found in it
 # python_test.sh own VENV NVCC EMULATE PART     numba-cuda's own tests of PART, see numba_own.py
@@ -8,6 +9,10 @@
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 venv=$2
+case $venv in
+*_torch) requirements=$here/requirements_torch.txt ;;
+*) requirements=$here/requirements.txt ;;
+esac
 CUDA_ROOT=$(dirname "$(dirname "$(readlink -f "$3")")")
 PATH=$(dirname "$3"):$PATH
 export CUDA_ROOT PATH
@@ -18,21 +23,22 @@ skip()
 }
 
 if [ "$1" = install ]; then
-    cmp -s "$here/requirements.txt" "$venv/installed" && exit 0
+    cmp -s "$requirements" "$venv/installed" && exit 0
     [ -n "${OVERLAP_PYTHON-}" ] || skip 'OVERLAP_PYTHON=1 installs the packages from PyPI'
     python3 -c 'import ensurepip' 2>/dev/null || skip 'there is no python3 with venv here'
     python3 -m venv --clear "$venv"
-    "$venv/bin/pip" download -q --no-deps -d "$venv/reached" "$(grep '^numpy' "$here/requirements.txt")" ||
+    "$venv/bin/pip" download -q --no-deps -d "$venv/reached" "$(grep '^numpy' "$requirements")" ||
         skip 'PyPI cannot be reached'
-    "$venv/bin/pip" install -q -r "$here/requirements.txt"
-    cp "$here/requirements.txt" "$venv/installed"
+    "$venv/bin/pip" install -q -r "$requirements"
+    cp "$requirements" "$venv/installed"
     exit 0
 fi
 
-cmp -s "$here/requirements.txt" "$venv/installed" || skip 'the packages are not installed'
+cmp -s "$requirements" "$venv/installed" || skip 'the packages are not installed'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR OVERLAP_FAIL OVERLAP_QUIET
+unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR TRITON_CACHE_DIR TRITON_PTXAS_PATH
+unset TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR OVERLAP_FAIL OVERLAP_QUIET
 XDG_CACHE_HOME=$work
 export XDG_CACHE_HOME
 if [ "$1" = own ]; then

@@ -7,6 +7,7 @@
 #include "emulator/fatbin/link.h"
 #include "emulator/ptx/ptx.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,24 @@ failed:
     return result;
 }
 
+/* Says why an image does not load: of PyTorch's libraries, what their users can do. */
+static void tell(const struct image_source *source, enum fatbin_result result, CUresult code,
+                 const char *log)
+{
+    Dl_info library;
+    const bool known = result == FATBIN_NO_PTX && dladdr(source->data, &library) != 0;
+    const char *file = known && library.dli_fname != NULL ? library.dli_fname : "";
+    const char *slash = strrchr(file, '/');
+    if (slash != NULL) file = slash + 1;
+    if (strncmp(file, "libtorch", strlen("libtorch")) != 0) {
+        finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
+        return;
+    }
+    struct trace_record found = finding_at_call(FINDING_MODULE_OF_PYTORCH, code);
+    trace_finding_word_set(&found.finding, WORD_FILE, file);
+    finding_put(&found);
+}
+
 CUresult image_open(const struct image_source *source, char *log, size_t log_size,
                     struct image **image)
 {
@@ -298,7 +317,7 @@ CUresult image_open(const struct image_source *source, char *log, size_t log_siz
         code = image_make(&fatbin, source, log, log_size, image);
         fatbin_close(&fatbin);
     }
-    if (code != CUDA_SUCCESS) finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
+    if (code != CUDA_SUCCESS) tell(source, result, code, log);
     return code;
 }
 
