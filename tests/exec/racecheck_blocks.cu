@@ -168,6 +168,13 @@ KERNEL talk_volatile_lane(const int *in, int *out, int n)
     if (blockIdx.x > 0 && t == 9) counts[t] = counts[t] + 1; // talk_volatile_lane
 }
 
+// Each block has a byte of its own.
+KERNEL right_talk_volatile_bytes(const int *in, int *out, int n)
+{
+    volatile char *counts = (volatile char *)out;
+    if (threadIdx.x == 0) counts[blockIdx.x] = counts[blockIdx.x] + in[0] % 2 + 1;
+}
+
 // The last block begins.
 KERNEL talk_to_the_block_before(const int *in, int *out, int n)
 {

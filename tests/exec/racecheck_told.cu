@@ -395,3 +395,19 @@ KERNEL told_volatile_turned(const int *in, int *out, int n)
         words[mine] = words[mine] + 1 + in[k] * in[k]; // told_volatile_turned
     words[other] = words[other] + 1 + in[0] * in[0];   // told_volatile_turned
 }
+
+// Each thread has a byte of its own, and a half of shared memory.
+KERNEL right_told_volatile_parts(const int *in, int *out, int n)
+{
+    __shared__ volatile short halves[128];
+    volatile char *bytes = (volatile char *)(out + n / 2);
+    halves[threadIdx.x] = in[index()];
+    halves[threadIdx.x] = halves[threadIdx.x] + 1;
+    bytes[index()] = bytes[index()] + halves[threadIdx.x] + 1;
+}
+
+KERNEL told_volatile_byte(const int *in, int *out, int n)
+{
+    volatile char *bytes = (volatile char *)(out + 64 * blockIdx.x);
+    bytes[threadIdx.x / 64] = bytes[threadIdx.x / 64] + in[index()] % 2 + 1; // told_volatile_byte
+}

@@ -434,9 +434,11 @@ static void tell(const struct access *access, const struct at *at, const struct 
                            access->bytes, wrong, &first);
 }
 
+/* Of less than a unit it is not known which bytes were changed. */
 static bool is_modify(const struct access *access)
 {
-    return access->is_strong && access->looks & EXEC_LOOK_MODIFIES;
+    return access->is_strong && access->looks & EXEC_LOOK_MODIFIES &&
+           access->bytes >= 1u << UNIT_BITS;
 }
 
 /* Whether the access is held against what others did to the cell as a plain one. */

@@ -9,6 +9,7 @@
 
 enum {
     UNIT_BITS = 2, /* bytes that are told apart: 4 */
+    WHOLE_UNIT = 0xf,
     ROOM_FIRST = 64,
     ROOM_MOST = 1 << 14,
     QUIET_MOST = 256, /* places that are remembered though nothing is passed on there */
@@ -29,6 +30,7 @@ struct told {
     int32_t changed;      /* ... when it was ... */
     int32_t known_from;   /* ... and what of that thread has to be known to come behind it */
     uint32_t site;
+    uint8_t part; /* of the unit, a bit for each byte: what it changed */
 };
 
 struct thread {
@@ -229,6 +231,7 @@ static void open_row(struct exec_order *order, struct exec_warp *warp)
             told->changed = row->changed;
             told->known_from = row->changed + 1;
             told->site = row->site;
+            told->part = WHOLE_UNIT; /* rows are of words */
         }
         for (uint64_t unit = at >> UNIT_BITS; unit < (at + row->bytes) >> UNIT_BITS; unit++) {
             told = told_at(order, unit, true, true);
@@ -335,13 +338,14 @@ bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t ot
 
 /* ---- a read-modify-write by two accesses ----------------------------------------------------- */
 
-/* Whether the store at hand comes behind the last change of the place. */
+/* Whether the store at hand, of the bytes `part`, comes behind the last change of them. */
 static bool follows_change(const struct exec_warp *warp, const struct exec_order *order,
-                           uint32_t thread, const struct told *told)
+                           uint32_t thread, const struct told *told, unsigned part)
 {
     const uint32_t changer = told->changer - 1;
     const struct clock *known = order->threads[thread].known;
-    if (told->changer == 0 || changer == thread || order->blind) return true;
+    if (told->changer == 0 || changer == thread || order->blind || !(told->part & part))
+        return true;
     if (changer / EXEC_LANES == warp->index &&
         told->changed < warp_floor_of(warp->block, warp->index))
         return true;
@@ -374,13 +378,14 @@ static void note_change(const struct exec_warp *warp, const struct exec_inst *in
 {
     const uint32_t thread = warp->index * EXEC_LANES + lane, bytes = inst->cache & EXEC_ORDER_BYTES;
     const unsigned char *value = exec_slot(warp, inst->b);
+    const unsigned part = ((1u << bytes) - 1) << (address & ((1u << UNIT_BITS) - 1)) & WHOLE_UNIT;
     struct target target;
     if (bytes > 8 || !find_target(warp, address, bytes, &target) ||
         memcmp(target.bytes, value + lane * (bytes == 8 ? 8 : 4), bytes) == 0)
         return; /* it changes nothing */
     struct told *told = told_at(order, address >> UNIT_BITS, true, false);
     if (told == NULL) return;
-    if (!follows_change(warp, order, thread, told)) {
+    if (!follows_change(warp, order, thread, told, part)) {
         const struct exec_reported first = {told->changer - 1, told->site, EXEC_STORE, true};
         const struct exec_reported second = {thread, inst->position, EXEC_STORE, true};
         exec_report(warp, EXEC_WRONG_VOLATILE_THREADS, &first, &second, target.region,
@@ -393,6 +398,7 @@ static void note_change(const struct exec_warp *warp, const struct exec_inst *in
     told->changed = now;
     told->known_from = fenced != 0 ? fenced : now + 1;
     told->site = inst->position;
+    told->part = (uint8_t)part;
 }
 
 /* ---- an access ------------------------------------------------------------------------------- */
