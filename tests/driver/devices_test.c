@@ -197,6 +197,48 @@ START_TEST(work_is_done_on_every_device)
 }
 END_TEST
 
+/* The primary context of a device, current. */
+static CUcontext use(int device)
+{
+    CUcontext context;
+    OK(cuDevicePrimaryCtxRetain(&context, device));
+    OK(cuCtxSetCurrent(context));
+    return context;
+}
+
+/* Behind what went to either device, and in front of what comes: the copy alone waits for nobody.
+ */
+START_TEST(a_copy_between_devices_stands_between_the_work_of_both)
+{
+    enum { N = 64, BYTES = 4 * N };
+    const int way = _i / ORDERS;
+    CUcontext contexts[2];
+    CUdeviceptr p[2];
+    CUstream streams[2];
+    uint32_t values[N];
+    setenv("OVERLAP_DEVICES", "2", 1);
+    test_begin(_i % ORDERS);
+    atexit(test_remove);
+    OK(cuInit(0));
+    for (int i = 0; i < 2; i++) {
+        contexts[i] = use(i);
+        p[i] = test_device(BYTES);
+        OK(cuStreamCreate(&streams[i], i == 0 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
+        OK(cuMemsetD32Async(p[i], 7u + (unsigned)i, N, streams[i]));
+    }
+    OK(cuCtxSetCurrent(contexts[way & 1])); /* of the source or of the destination */
+    OK(way & 2 ? cuMemcpy(p[1], p[0], BYTES)
+               : cuMemcpyPeer(p[1], contexts[1], p[0], contexts[0], BYTES));
+    for (int i = 0; i < 2; i++) {
+        OK(cuCtxSetCurrent(contexts[i]));
+        OK(cuMemsetD32Async(p[i], 1, 8, streams[i]));
+    }
+    OK(cuMemcpyDtoH(values, p[1], BYTES));
+    for (int k = 0; k < N; k++) ck_assert_uint_eq(values[k], k < 8 ? 1u : 7u);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "race"), 0);
+}
+END_TEST
+
 static int is_alive(int device)
 {
     unsigned flags;
@@ -279,6 +321,8 @@ int main(void)
     tcase_add_test(tests, the_clock_and_the_descriptions_agree);
     tcase_add_test(tests, a_number_of_devices_takes_the_gpu_that_is_asked_for);
     tcase_add_loop_test(tests, work_is_done_on_every_device, 0, ORDERS);
+    tcase_add_loop_test(tests, a_copy_between_devices_stands_between_the_work_of_both, 0,
+                        4 * ORDERS);
     tcase_add_test(tests, every_device_has_a_primary_context);
     tcase_add_test(tests, none_is_a_peer_of_another);
     tcase_add_test(tests, the_limits_are_the_gpus);

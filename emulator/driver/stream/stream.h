@@ -70,6 +70,13 @@ CUresult wait_for_op_on_gpus(const struct stream *stream, struct timeline_op *op
 CUresult wait_for_context_on_gpus(struct context *context);
 void wait_for_others_on_gpus(const struct context *but);
 
+/* A copy between the memories of two devices in a default stream, or by a synchronous call, begins
+ * when all that went to either device before has ended, and what goes there later begins when it
+ * has: with `op` NULL `stream` comes to wait so, otherwise all streams of both wait for `op`.
+ * Source: CUDA Programming Guide, "Peer-to-Peer Memory Copy"; cudaMemcpyPeer. */
+CUresult stream_join_devices(struct stream *stream, const unsigned devices[2],
+                             struct timeline_op *op);
+
 /* ---- host functions: they run in a thread of their own (host.c) ---------------------------- */
 
 /* An operation that calls `function`, for a graph's node. */

@@ -371,6 +371,19 @@ static CUresult stage_behind(CUstream handle, struct stream **stream, struct cop
     return stage(copy, asynchronous);
 }
 
+/* Whose memory is on both sides. False: it is one device's, or the host's on a side. */
+static bool is_between_devices(const struct copy *copy, unsigned devices[2])
+{
+    const uint64_t addresses[2] = {copy->from.address, copy->to.address};
+    if (is_host(copy->from.place) || is_host(copy->to.place)) return false;
+    for (int i = 0; i < 2; i++) {
+        const struct memory_region *region = memory_find(addresses[i]);
+        if (region == NULL || region->kind != MEMORY_DEVICE) return false;
+        devices[i] = region->device;
+    }
+    return devices[0] != devices[1];
+}
+
 /* Takes over what is staged. */
 static CUresult submit_placed(struct stream *stream, struct copy *copy, bool waits)
 {
@@ -379,7 +392,10 @@ static CUresult submit_placed(struct stream *stream, struct copy *copy, bool wai
     struct operation *operation = make_copy(stream, copy);
     struct timeline_op *op = NULL;
     struct copy_flight flight = {.number = 0};
-    CUresult outcome = CUDA_SUCCESS, code;
+    CUresult outcome = CUDA_SUCCESS, code = CUDA_SUCCESS;
+    unsigned devices[2];
+    const bool joins = stream->captured == NULL && is_between_devices(copy, devices) &&
+                       (stream_is_legacy(stream) || !copy->asynchronous);
 
     if (operation == NULL) {
         staging_give(copy->staged);
@@ -387,8 +403,13 @@ static CUresult submit_placed(struct stream *stream, struct copy *copy, bool wai
     }
     if (waits) operation->outcome = &outcome;
     if (flies) flight = copy_begins(operation);
-    code = operation_submit(operation, stream, &work, NULL, &op);
+    if (joins) code = stream_join_devices(stream, devices, NULL);
+    if (code == CUDA_SUCCESS)
+        code = operation_submit(operation, stream, &work, NULL, &op);
+    else
+        operation_drop(operation);
     if (flies) copy_submitted(&flight, op);
+    if (joins && code == CUDA_SUCCESS) code = stream_join_devices(stream, devices, op);
     if (waits && code == CUDA_SUCCESS) {
         code = wait_for_op(stream->object.context, op);
         if (code == CUDA_SUCCESS) code = outcome;
