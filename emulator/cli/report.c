@@ -120,7 +120,7 @@ static int by_object(const void *a, const void *b)
     if (x->process != y->process) return x->process < y->process ? -1 : 1;
     if (x->what != y->what) return x->what < y->what ? -1 : 1;
     if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    return x->kind < y->kind ? -1 : x->kind > y->kind;
+    return (x > y) - (x < y); /* a graph's memory is made, and ends, at each launch */
 }
 
 static int by_position(const void *a, const void *b)
