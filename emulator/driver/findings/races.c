@@ -384,6 +384,12 @@ static const struct memory_region *region_by_id(uint64_t id)
     return NULL;
 }
 
+/* A copy whose synchronous call may have returned before it was done. */
+static bool is_staged(const struct trace_record *work)
+{
+    return work->what == TRACE_COPY && work->from == TRACE_PAGEABLE && !(work->flags & TRACE_ASYNC);
+}
+
 static void tell(const struct races_found *race, const struct memory_region *region)
 {
     const struct races_side *later = &race->second, *earlier = &race->first;
@@ -401,7 +407,8 @@ static void tell(const struct races_found *race, const struct memory_region *reg
                                      : freed           ? FINDING_FREED_IN_USE
                                      : this->family != 0 && this->family == other->family
                                          ? FINDING_RACE_IN_FAMILY
-                                         : FINDING_RACE;
+                                     : is_staged(&other->record) ? FINDING_RACE_WITH_STAGED_COPY
+                                                                 : FINDING_RACE;
     struct trace_record found = finding_at_work(id, &this->record, this->stream_caller);
     finding_other(&found, &other->record, other->stream_caller);
     take_access(&found, 0, later);
