@@ -12,7 +12,7 @@
 
 #include "emulator/exec/decoded.h"
 
-#define EXEC_POLLS 4
+#define EXEC_POLLS 16
 #define EXEC_NO_LIMIT ((const struct exec_inst *)UINTPTR_MAX)
 
 struct exec_poison;
@@ -94,7 +94,7 @@ struct exec_warp {
     unsigned char *local;       /* EXEC_LANES x local_stride */
     uint64_t local_stride;
     const struct exec_inst *poll_latest; /* NULL: none, and nothing of what polls leave is set */
-    uint32_t polls;                      /* reads in a row that brought no news, see exec_polled */
+    uint32_t polls;                      /* reads in a row that brought no news, see ops/poll.c */
     uint32_t exchanging;                 /* lanes that wait at a .sync instruction */
 
     bool yield;        /* waits for other threads' news: others should run */

@@ -7,8 +7,8 @@
  *    cooperate: their blocks may make an order of their own. They are check/causality.h's;
  *  - two atomics, and an atomic against a load; the heap of malloc in kernels;
  *  - a store of the value that is there already, unless nobody else had touched the byte before it;
- *  - a load whose address a store or an atomic further on in the function has too: a look before
- *    the act. The act is judged, the look is not.
+ *  - a load whose address a store or an atomic further on in the function has too, which some way
+ *    leads to: a look before the act. The act is judged, the look is not.
  * What is read before anything is stored to the same allocation is remembered of the first
  * EXEC_EARLY bytes of each instruction and worker: a race of more with a later store is found from
  * where the other side reads, or in the blocks that follow. A byte's owner is a number from 1 to

@@ -14,23 +14,6 @@ static bool waits(const struct ptx_instruction *inst)
            (inst->op == PTX_OP_GRIDDEPCONTROL && inst->modifiers.mode == PTX_GRID_WAIT);
 }
 
-static void mark(bool *waited, uint32_t k, bool *changed)
-{
-    if (waited[k]) return;
-    waited[k] = *changed = true;
-}
-
-/* Of an instruction behind which it has waited, those that may come next. */
-static void spread(const struct ptx_function *source, bool *waited, uint32_t k, bool *changed)
-{
-    const struct ptx_instruction *inst = &source->instructions[k];
-    if (lower_goes_on(inst)) mark(waited, k + 1, changed);
-    if (inst->op == PTX_OP_BRA) mark(waited, inst->operands[0].target, changed);
-    if (inst->op != PTX_OP_BRX_IDX) return;
-    const struct ptx_table *table = &source->tables[inst->operands[1].target];
-    for (uint32_t l = 0; l < table->count; l++) mark(waited, table->labels[l].target, changed);
-}
-
 bool lower_dependent(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
@@ -44,7 +27,7 @@ bool lower_dependent(struct lower *lower)
         changed = false;
         for (uint32_t k = 0; k < count; k++)
             if (lower->waited[k] || waits(&source->instructions[k]))
-                spread(source, lower->waited, k, &changed);
+                changed |= lower_spread(source, k, lower->waited);
     }
     return true;
 }

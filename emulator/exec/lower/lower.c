@@ -516,4 +516,5 @@ out:
     free(lower->batch_of);
     free(lower->labelled);
     free(lower->waited);
+    free(lower->reached);
 }

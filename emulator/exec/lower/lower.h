@@ -61,6 +61,7 @@ struct lower {
     bool batch_over;
     bool *labelled; /* PTX instructions that branches lead to */
     bool *waited;   /* those behind a wait for the kernel before; NULL: none is */
+    bool *reached;  /* those that may come behind a load; NULL: not looked for yet */
     /* A destination that is wider than what the row writes: copied after it. */
     uint32_t widen_from, widen_to;
     const char *widen_key;
@@ -72,6 +73,9 @@ struct lower {
 bool lower_registers(struct lower *lower, uint32_t *end);
 /* Whether lanes may come from the instruction to the one behind it. */
 bool lower_goes_on(const struct ptx_instruction *inst);
+/* Marks those that may come next to instruction `k` in `reached`, which has room for one behind the
+ * last. Returns whether any had not been. */
+bool lower_spread(const struct ptx_function *source, uint32_t k, bool *reached);
 
 /* ---- lower/dependent.c ----------------------------------------------------------------------- */
 

@@ -210,6 +210,25 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
                   (modifies ? EXEC_ORDER_MODIFIES : 0u);
 }
 
+/* Whether some way leads from the instruction at hand to instruction `act`. Where there is no
+ * memory to find out, it is taken to. */
+static bool leads_to(struct lower *lower, uint32_t act)
+{
+    const struct ptx_function *source = lower->source;
+    const uint32_t count = source->instruction_count;
+    const uint32_t from = (uint32_t)(lower->place - source->instructions);
+    if (lower->reached == NULL) lower->reached = calloc(count + (size_t)1, sizeof *lower->reached);
+    if (lower->reached == NULL) return true;
+    memset(lower->reached, 0, (count + (size_t)1) * sizeof *lower->reached);
+    lower_spread(source, from, lower->reached);
+    for (bool changed = true; changed && !lower->reached[act];) {
+        changed = false;
+        for (uint32_t k = 0; k < count; k++)
+            if (lower->reached[k]) changed |= lower_spread(source, k, lower->reached);
+    }
+    return lower->reached[act];
+}
+
 bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lower_acts acts)
 {
     const struct ptx_function *source = lower->source;
@@ -222,13 +241,12 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
          k < source->instruction_count; k = lower->next_act[k]) {
         const struct ptx_instruction *later = &source->instructions[k];
         if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
-        if (later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
-            same_address(lower, &address, &later->operands[0]))
-            return true;
-        if (later->op == PTX_OP_RED && same_address(lower, &address, &later->operands[0]))
-            return true;
-        if (later->op == PTX_OP_ATOM && same_address(lower, &address, &later->operands[1]))
-            return true;
+        const bool acts_here =
+            (later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
+             same_address(lower, &address, &later->operands[0])) ||
+            (later->op == PTX_OP_RED && same_address(lower, &address, &later->operands[0])) ||
+            (later->op == PTX_OP_ATOM && same_address(lower, &address, &later->operands[1]));
+        if (acts_here && leads_to(lower, k)) return true;
     }
     return false;
 }

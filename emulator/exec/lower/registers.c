@@ -146,6 +146,25 @@ static bool make_blocks(struct flow *flow)
     return flow->blocks != NULL;
 }
 
+static bool mark(bool *reached, uint32_t k)
+{
+    const bool fresh = !reached[k];
+    reached[k] = true;
+    return fresh;
+}
+
+bool lower_spread(const struct ptx_function *source, uint32_t k, bool *reached)
+{
+    const struct ptx_instruction *inst = &source->instructions[k];
+    bool changed = false;
+    if (lower_goes_on(inst)) changed |= mark(reached, k + 1);
+    if (inst->op == PTX_OP_BRA) changed |= mark(reached, inst->operands[0].target);
+    if (inst->op != PTX_OP_BRX_IDX) return changed;
+    const struct ptx_table *table = &source->tables[inst->operands[1].target];
+    for (uint32_t l = 0; l < table->count; l++) changed |= mark(reached, table->labels[l].target);
+    return changed;
+}
+
 static bool has(const word *set, uint32_t reg)
 {
     return set[reg / WORD_BITS] >> reg % WORD_BITS & 1;

@@ -29,6 +29,11 @@ enum { MOST_TAKEN = 16, PART_TAKEN = 8 };
  * the workers would take the same lines of memory from each other all the time. */
 enum { BLOCKS_OBSERVED = 4, INSTRUCTIONS_EACH = 8 };
 
+/* So few watched blocks take turns on one worker, unless the launch says otherwise. What two
+ * workers do in one moment they may not see of each other (check/grid_shadow.h): of many blocks
+ * others then show it, of these none. */
+enum { BLOCKS_IN_TURN = 4 };
+
 /* What a device of 132 multiprocessors holds at once: grids whose blocks wait for each other must
  * fit, as on a GPU. */
 enum { MULTIPROCESSORS = 132, THREADS_EACH = 2048, BLOCKS_EACH = 32 };
@@ -521,6 +526,7 @@ static struct exec_needs needs_of(const struct exec_launch *launch)
                                .watched = is_watched(launch),
                                .workers = 1};
     if (runs_together(launch) || blocks == 1) return needs;
+    if (needs.watched && !launch->workers && blocks <= BLOCKS_IN_TURN) return needs;
     needs.workers = launch->workers ? launch->workers : exec_pool_processors();
     if (needs.workers > blocks) needs.workers = (unsigned)blocks;
     return needs;

@@ -1,0 +1,50 @@
+// More kernels for test_exec_watch, as racecheck_kernels.cu has them: loads in front of a store to
+// the same place, and loads that no such store comes behind. Their names have "look_" in them.
+
+#define KERNEL extern "C" __global__ void
+
+__device__ int index()
+{
+    return threadIdx.x + blockIdx.x * blockDim.x;
+}
+
+// A look before the act: whoever comes first marks, and nobody does what the others' marks say.
+KERNEL right_look_before_the_act(const int *in, int *out, int n)
+{
+    if (out[n] == 0) out[n] = 1 + in[0] % 2;
+}
+
+KERNEL look_in_the_other_branch(const int *in, int *out, int n)
+{
+    if (blockIdx.x == 0)
+        out[threadIdx.x] = in[threadIdx.x] + 1; // look_in_the_other_branch
+    else
+        out[index()] = out[threadIdx.x]; // look_in_the_other_branch
+}
+
+KERNEL look_by_one_thread(const int *in, int *out, int n)
+{
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) out[n] = 7; // look_by_one_thread
+    } else if (threadIdx.x == 0) {
+        out[index()] = out[n]; // look_by_one_thread
+    }
+}
+
+KERNEL look_by_a_switch(const int *in, int *out, int n)
+{
+    switch (blockIdx.x) {
+    case 0:
+        out[n] = in[0] + 7; // look_by_a_switch
+        break;
+    case 1:
+        out[index()] = out[n] + 1; // look_by_a_switch
+        break;
+    case 2:
+        out[index()] = in[1] + 3;
+        break;
+    case 3:
+        out[index()] = out[n] - in[2]; // look_by_a_switch
+        break;
+    }
+}
