@@ -26,10 +26,11 @@ static void read_mnemonic(struct ptx_parser *p, struct mnemonic *mnemonic)
 /* The longest name that a row has: `cp.async.wait_all` before `cp.async`. */
 static void find_opcode(const struct ptx_parser *p, struct mnemonic *mnemonic)
 {
+    enum { LONGEST = 5 }; /* words: cp.reduce.async.bulk.tensor */
     char name[PTX_MAX_WORD];
     size_t length = 0;
     mnemonic->op = PTX_OP_UNKNOWN;
-    for (uint32_t i = 0; i < mnemonic->count && i < 4; i++) {
+    for (uint32_t i = 0; i < mnemonic->count && i < LONGEST; i++) {
         const struct ptx_token *word = &mnemonic->words[i];
         if (length + word->length + 1 >= sizeof name) return;
         if (i) name[length++] = '.';

@@ -157,7 +157,7 @@ static struct ptx_operand image(struct ptx_parser *p, struct ptx_operand texture
 static struct ptx_operand bracketed(struct ptx_parser *p, char kind)
 {
     struct ptx_operand operand = address(p);
-    if (kind == 'I' && ptx_take_sign(p, ',')) operand = image(p, operand);
+    if ((kind == 'I' || kind == 'C') && ptx_take_sign(p, ',')) operand = image(p, operand);
     ptx_expect_sign(p, ']', "at the end of the address");
     return operand;
 }

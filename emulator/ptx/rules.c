@@ -34,14 +34,23 @@ static const struct {
     {PTX_OP_CVT, "e2m3x4"},
     {PTX_OP_CVT, "e3m2x4"},
     {PTX_OP_CREATEPOLICY, "cvt"},
-    {PTX_OP_PREFETCH, "tensormap"},
     {PTX_OP_CP_BULK, "cp_mask"},
-    {PTX_OP_CP_BULK_PREFETCH, "tensor"},
-    {PTX_OP_CP_REDUCE_BULK, "tensor"},
+    {PTX_OP_CP_BULK_TENSOR, "tile::gather4"},
+    {PTX_OP_CP_BULK_TENSOR, "tile::scatter4"},
+    {PTX_OP_CP_BULK_TENSOR, "im2col"},
+    {PTX_OP_CP_BULK_TENSOR, "im2col::w"},
+    {PTX_OP_CP_BULK_TENSOR, "im2col::w::128"},
+    {PTX_OP_CP_BULK_TENSOR, "im2col_no_offs"},
+    {PTX_OP_CP_BULK_TENSOR, "cta_group::1"},
+    {PTX_OP_CP_BULK_TENSOR, "cta_group::2"},
+    {PTX_OP_CP_REDUCE_BULK_TENSOR, "im2col_no_offs"},
+    {PTX_OP_CP_BULK_PREFETCH_TENSOR, "tile::gather4"},
+    {PTX_OP_CP_BULK_PREFETCH_TENSOR, "im2col"},
+    {PTX_OP_CP_BULK_PREFETCH_TENSOR, "im2col::w"},
+    {PTX_OP_CP_BULK_PREFETCH_TENSOR, "im2col::w::128"},
     {PTX_OP_FENCE, "sync_restrict::shared::cta"},
     {PTX_OP_FENCE, "sync_restrict::shared::cluster"},
     {PTX_OP_FENCE_PROXY, "async::generic"},
-    {PTX_OP_FENCE_PROXY, "tensormap::generic"},
     {PTX_OP_MMA, NULL},
     {PTX_OP_WGMMA_MMA, NULL},
     {PTX_OP_WMMA_MMA, NULL},
@@ -163,6 +172,23 @@ static const struct need needs[] = {
     {PTX_OP_LDMATRIX, T_ALL, F(matrices), 0, 0, ".x1, .x2 or .x4"},
     {PTX_OP_STMATRIX, T_ALL, F(tile), 0, 0, "a shape such as .m8n8"},
     {PTX_OP_STMATRIX, T_ALL, F(matrices), 0, 0, ".x1, .x2 or .x4"},
+    {PTX_OP_CP_BULK_TENSOR, T_ALL, F(dimensions), 0, 0, "dimensions, .1d to .5d"},
+    {PTX_OP_CP_BULK_TENSOR, T_ALL, F(source), 0, 0, "two state spaces"},
+    {PTX_OP_CP_REDUCE_BULK_TENSOR, T_ALL, F(dimensions), 0, 0, "dimensions, .1d to .5d"},
+    {PTX_OP_CP_REDUCE_BULK_TENSOR, T_ALL, F(source), PTX_SOURCE_SHARED_CTA, PTX_SOURCE_SHARED_CTA,
+     ".global.shared::cta"},
+    {PTX_OP_CP_REDUCE_BULK_TENSOR, T_ALL, F(completion), PTX_BULK_GROUP, PTX_BULK_GROUP,
+     ".bulk_group"},
+    {PTX_OP_CP_REDUCE_BULK_TENSOR, T_ALL, F(operation), PTX_ATOMIC_ADD, PTX_ATOMIC_DEC,
+     "an operation such as .add"},
+    {PTX_OP_CP_BULK_PREFETCH_TENSOR, T_ALL, F(dimensions), 0, 0, "dimensions, .1d to .5d"},
+    {PTX_OP_TENSORMAP_REPLACE, T_ALL, F(load), 0, 0, ".tile"},
+    {PTX_OP_TENSORMAP_REPLACE, T_ALL, F(part), 0, 0, "a field such as .global_address"},
+    {PTX_OP_TENSORMAP_REPLACE, T_ALL, F(object), 0, 0, ".b1024"},
+    {PTX_OP_TENSORMAP_COPY, T_ALL, F(source), PTX_SOURCE_SHARED_CTA, PTX_SOURCE_SHARED_CTA,
+     ".global.shared::cta"},
+    {PTX_OP_TENSORMAP_COPY, T_ALL, F(proxy), PTX_PROXY_TENSORMAP, PTX_PROXY_TENSORMAP,
+     ".tensormap::generic"},
     {PTX_OP_MOVMATRIX, T_ALL, F(tile), PTX_TILE_M8N8, PTX_TILE_M8N8, ".m8n8"},
     {PTX_OP_MOVMATRIX, T_ALL, F(trans), 0, 0, ".trans"},
 };
@@ -458,6 +484,33 @@ static const char *vector_needs(const struct ptx_instruction *instruction)
     return "as many elements as 16 bytes have, of .f32 or of 16-bit floats";
 }
 
+/* A tensor copy has the tensor map where it has global memory; behind it the barrier object of a
+ * load, the mask of .multicast::cluster and the policy of .L2::cache_hint. */
+static const char *tensor_copy_needs(const struct ptx_instruction *instruction)
+{
+    const struct ptx_modifiers *modifiers = &instruction->modifiers;
+    const struct ptx_operand *operands = instruction->operands;
+    const bool copies = instruction->op == PTX_OP_CP_BULK_TENSOR;
+    const bool loads = copies && modifiers->source == PTX_SOURCE_GLOBAL;
+    const bool prefetches = instruction->op == PTX_OP_CP_BULK_PREFETCH_TENSOR;
+    const uint32_t hints =
+        modifiers->hint == PTX_HINT_POLICY || modifiers->hint2 == PTX_HINT_POLICY;
+    const uint32_t least = loads ? 3 : prefetches ? 1 : 2;
+    if (operands[loads].kind != PTX_OPERAND_IMAGE)
+        return "a tensor map and coordinates in brackets, [a, {b}], where it has global memory";
+    if (!prefetches && operands[!loads].kind != PTX_OPERAND_ADDRESS)
+        return "an address in brackets where it has shared memory";
+    if (copies && modifiers->completion != (loads ? PTX_COMPLETE_TX : PTX_BULK_GROUP))
+        return loads ? ".mbarrier::complete_tx::bytes" : ".bulk_group";
+    if ((modifiers->space == PTX_SPACE_GLOBAL) == loads) return "global memory on one side";
+    if (loads && (instruction->operand_count < least || operands[2].kind != PTX_OPERAND_ADDRESS))
+        return "a barrier object's address in brackets";
+    if (instruction->operand_count != least + hints + (modifiers->multicast != PTX_ABSENT))
+        return "a mask with .multicast::cluster and a policy with .L2::cache_hint, and nothing "
+               "more";
+    return NULL;
+}
+
 /* Rules of one opcode each that no table above expresses. */
 static void check_singular(struct ptx_parser *p, const struct ptx_instruction *instruction,
                            const struct ptx_token *at)
@@ -471,6 +524,11 @@ static void check_singular(struct ptx_parser *p, const struct ptx_instruction *i
         vector_needs(instruction) != NULL)
         ptx_complain(p, at->line, at->column, "%s of a vector takes %s.", name,
                      vector_needs(instruction));
+    const bool is_tensor_copy = instruction->op == PTX_OP_CP_BULK_TENSOR ||
+                                instruction->op == PTX_OP_CP_REDUCE_BULK_TENSOR ||
+                                instruction->op == PTX_OP_CP_BULK_PREFETCH_TENSOR;
+    if (is_tensor_copy && tensor_copy_needs(instruction) != NULL)
+        ptx_complain(p, at->line, at->column, "%s takes %s.", name, tensor_copy_needs(instruction));
     if (modifiers->cc && modifiers->width == PTX_WIDTH_WIDE)
         ptx_complain(p, at->line, at->column, "%s.wide has no .cc.", name);
     bool ordered =

@@ -378,6 +378,27 @@ static void check_image(const struct check *check, const struct ptx_token *at,
     }
 }
 
+/* A tensor map and as many coordinates as the tensor has dimensions. */
+static void check_tensor(const struct check *check, const struct ptx_token *at,
+                         const struct ptx_operand *operand)
+{
+    struct ptx_parser *p = check->p;
+    const uint8_t dimensions = check->instruction->modifiers.dimensions;
+    const uint32_t given = operand->count - operand->component;
+    const uint32_t wanted = dimensions - PTX_DIMENSIONS_1 + 1u;
+    /* made by this parse for this instruction, so not read-only yet */
+    struct ptx_operand *elements = (struct ptx_operand *)(uintptr_t)operand->elements;
+    if (operand->component != 1 || elements[0].offset != 0)
+        ptx_complain(p, at->line, at->column, "A tensor map is one address without an offset.");
+    check_address(check, at, &elements[0]);
+    if (dimensions != PTX_ABSENT && given != wanted)
+        ptx_complain(p, at->line, at->column, "%s.%s takes %u coordinate%s, and %u %s given.",
+                     check->row->text, ptx_modifier_name((enum ptx_modifier)dimensions), wanted,
+                     wanted == 1 ? "" : "s", given, given == 1 ? "is" : "are");
+    for (uint32_t k = operand->component; k < operand->count; k++)
+        check_source(check, at, &elements[k], PTX_B32, false);
+}
+
 /* A lane's share of a matrix: how many registers, whoever executes it knows. */
 static void check_matrix(const struct check *check, const struct ptx_token *at,
                          const struct ptx_operand *operand)
@@ -429,6 +450,12 @@ static void check_operand(const struct check *check, const struct ptx_token *at,
         break;
     case 'A':
         check_address(check, at, operand);
+        break;
+    case 'C':
+        if (operand->kind == PTX_OPERAND_IMAGE)
+            check_tensor(check, at, operand);
+        else
+            check_address(check, at, operand);
         break;
     case 'I':
         check_image(check, at, operand, type);

@@ -23,6 +23,9 @@ bool lower_find_place(struct lower *lower, const struct ptx_operand *address, ui
  * and lower_unsupported has been called. */
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint16_t space);
 
+/* A fence of the scope of the instruction at hand. */
+void lower_fence(struct lower *lower);
+
 /* ---- lower/racecheck.c ----------------------------------------------------------------------- */
 
 /* Before the access that they are about; nothing in a program that is not watched. */

@@ -88,6 +88,7 @@ bool lower_bulk(struct lower *lower)
     case PTX_OP_CP_BULK_COMMIT:
     case PTX_OP_CP_BULK_WAIT:
     case PTX_OP_CP_BULK_PREFETCH:
+    case PTX_OP_CP_BULK_PREFETCH_TENSOR:
         lower_row(lower, "nop");
         return true;
     default:

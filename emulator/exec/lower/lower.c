@@ -443,7 +443,8 @@ static void lower_instruction(struct lower *lower, const struct ptx_instruction 
         return;
     }
     if (!lower_memory(lower) && !lower_control(lower) && !lower_images(lower) &&
-        !lower_video(lower) && !lower_mbarrier(lower) && !lower_bulk(lower) && !lower_tensor(lower))
+        !lower_video(lower) && !lower_mbarrier(lower) && !lower_bulk(lower) &&
+        !lower_tensor_map(lower) && !lower_tensor(lower))
         lower_compute(lower);
     lower_finish(lower);
 }

@@ -156,6 +156,7 @@ bool lower_video(struct lower *lower);
 bool lower_mbarrier(struct lower *lower);
 bool lower_bulk(struct lower *lower);
 bool lower_tensor(struct lower *lower);
+bool lower_tensor_map(struct lower *lower);
 bool lower_control(struct lower *lower);
 bool lower_compute(struct lower *lower);
 

@@ -627,7 +627,7 @@ static void lower_copy(struct lower *lower)
     inst->cache = (uint32_t)lower->program->cache_count++;
 }
 
-static void lower_fence(struct lower *lower)
+void lower_fence(struct lower *lower)
 {
     const uint16_t scope = lower->at->modifiers.scope;
     /* Each warp instruction is done before the next one starts, so there is nothing to wait for;
@@ -646,7 +646,10 @@ static void lower_proxy_fence(struct lower *lower)
     if (lower->program->watched && modifiers->proxy == PTX_PROXY_ASYNC &&
         modifiers->space != PTX_SPACE_GLOBAL)
         lower_emit_aside(lower, exec_proxy_fence);
-    lower_row(lower, "nop");
+    if (modifiers->proxy == PTX_PROXY_TENSORMAP)
+        lower_fence(lower);
+    else
+        lower_row(lower, "nop");
 }
 
 bool lower_memory(struct lower *lower)

@@ -6,6 +6,7 @@
 #define OVERLAP_EXEC_OPS_EXTRA_H
 
 #include "emulator/exec/decoded.h"
+#include "emulator/exec/machine/tensor_map.h"
 #include "trace/unsupported.h"
 
 /* ---- what cannot run: ops/control.c ---------------------------------------------------------- */
@@ -49,6 +50,28 @@ struct exec_bulk {
     exec_handler *apply; /* a reduction: the row of the atomic operation; NULL: a copy */
     uint32_t bytes;      /* of an element of a reduction */
     uint32_t address, value, before; /* slots for it */
+};
+
+/* ---- tensor copies: ops/tensor_map.c --------------------------------------------------------- */
+
+/* Slots of the instruction: a: shared memory; b: the tensor map; e: the object. Its caches: of the
+ * box, of a source, of the map. */
+struct exec_tensor_copy {
+    struct exec_bulk bulk; /* but for apply and bytes, which the map decides */
+    bool loads;
+    uint32_t rank;
+    uint32_t coordinates[EXEC_TENSOR_DIMENSIONS]; /* slots */
+    exec_handler *apply[EXEC_TENSOR_TYPES]; /* of a reduction: the rows of the atomic operation for
+                                               each type; NULL: it does not take it */
+    bool reduces;
+    const char *operation; /* of a reduction: "add" */
+};
+
+/* tensormap.replace: slot a: the map's generic address, b: the new value, 4 or 8 bytes wide. */
+struct exec_tensor_replace {
+    enum exec_tensor_field field;
+    uint32_t ordinal;
+    bool wide;
 };
 
 /* ---- arrivals at barrier objects: ops/mbarrier.c, in `imm` ----------------------------------- */

@@ -117,15 +117,11 @@ bool exec_mbarrier_complete(struct exec_warp *warp, const struct exec_inst *inst
 
 /* ---- handlers: slot a: the object's generic address; slot b: a number ------------------------ */
 
-#define FOR_LANES                                                                                  \
-    for (uint32_t rest = warp->mask, l; rest && (l = (uint32_t)__builtin_ctz(rest), true);         \
-         rest &= rest - 1)
-
 static int op_init(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
     const uint32_t *count = exec_slot(warp, inst->b);
-    FOR_LANES
+    EXEC_FOR_ACTIVE
     {
         uint64_t *bits = object_at(warp, inst, l, address[l]);
         if (bits == NULL) return EXEC_STOP;
@@ -141,7 +137,7 @@ static int op_init(struct exec_warp *warp, const struct exec_inst *inst)
 static int op_inval(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
-    FOR_LANES
+    EXEC_FOR_ACTIVE
     {
         struct object object;
         uint64_t *bits;
@@ -155,7 +151,7 @@ static int op_expect(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
     const uint32_t *bytes = exec_slot(warp, inst->b);
-    FOR_LANES
+    EXEC_FOR_ACTIVE
     {
         struct object object;
         uint64_t *bits;
@@ -171,7 +167,8 @@ static int op_complete(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
     const uint32_t *bytes = exec_slot(warp, inst->b);
-    FOR_LANES if (!exec_mbarrier_complete(warp, inst, l, address[l], bytes[l])) return EXEC_STOP;
+    EXEC_FOR_ACTIVE if (!exec_mbarrier_complete(warp, inst, l, address[l],
+                                                bytes[l])) return EXEC_STOP;
     return EXEC_GO;
 }
 
@@ -182,7 +179,7 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
     const uint32_t *number = exec_slot(warp, inst->b);
     uint64_t *d = exec_slot(warp, inst->d);
     const bool expects = inst->imm & EXEC_ARRIVE_EXPECTS;
-    FOR_LANES
+    EXEC_FOR_ACTIVE
     {
         struct object object;
         uint64_t *bits;
@@ -211,7 +208,7 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
 static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
-    FOR_LANES
+    EXEC_FOR_ACTIVE
     {
         struct object object;
         uint64_t *bits;
@@ -236,7 +233,7 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
     const uint32_t *parity = exec_slot(warp, inst->b);
     uint32_t *d = exec_slot(warp, inst->d);
     uint32_t over = 0;
-    FOR_LANES
+    EXEC_FOR_ACTIVE
     {
         struct object object, then;
         uint64_t *bits;
@@ -265,7 +262,7 @@ static int op_pending(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *state = exec_slot(warp, inst->a);
     uint32_t *d = exec_slot(warp, inst->d);
-    FOR_LANES
+    EXEC_FOR_ACTIVE
     {
         struct object object;
         unpack(state[l], &object);

@@ -30,6 +30,7 @@
     X(exec_video_rows)                                                                             \
     X(exec_mbarrier_rows)                                                                          \
     X(exec_bulk_rows)                                                                              \
+    X(exec_tensor_map_rows)                                                                        \
     X(exec_narrow_rows)
 
 #define EXEC_DECLARE_TABLES(table)                                                                 \

@@ -1,0 +1,163 @@
+/* Tensor copies and changes of tensor maps: what ops/tensor_map.c is told of them. PTX ISA 9.0,
+ * 9.7.9.27, 9.7.9.28.
+ */
+#include "emulator/exec/lower/access.h"
+
+#include <stdio.h>
+
+enum { CACHES = 3 }; /* of the box, of a source, of the map */
+
+/* The slots of the map's address and of the coordinates; false: not possible. */
+static bool lower_tensor_operand(struct lower *lower, const struct ptx_operand *operand,
+                                 struct exec_tensor_copy *copy, uint32_t *map)
+{
+    copy->rank = operand->count - operand->component;
+    *map = lower_generic(lower, &operand->elements[0], PTX_ABSENT);
+    if (*map == EXEC_NO_SLOT) return false;
+    for (uint32_t k = 0; k < copy->rank; k++) {
+        copy->coordinates[k] = lower_source(lower, &operand->elements[operand->component + k], 4);
+        if (copy->coordinates[k] == EXEC_NO_SLOT) return false;
+    }
+    return true;
+}
+
+/* The rows of the atomic operation, for each type that has one. */
+static void find_reductions(const struct ptx_instruction *at, struct exec_tensor_copy *copy)
+{
+    const uint8_t operation = at->modifiers.operation;
+    const bool of_bits =
+        operation == PTX_ATOMIC_AND || operation == PTX_ATOMIC_OR || operation == PTX_ATOMIC_XOR;
+    copy->operation = ptx_modifier_name((enum ptx_modifier)operation);
+    for (unsigned type = 0; type < EXEC_TENSOR_TYPES; type++) {
+        const struct exec_tensor_element *element = exec_tensor_element(type);
+        char key[64];
+        snprintf(key, sizeof key, "atom.%s.%s", copy->operation,
+                 of_bits ? element->bits : element->arithmetic);
+        const struct exec_row *row = element->bytes ? exec_row_find(key) : NULL;
+        copy->apply[type] = row != NULL ? row->run : NULL;
+    }
+}
+
+static void lower_tensor_copy(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *operands = at->operands;
+    struct exec_tensor_copy *copy = arena_take(&lower->program->arena, 1, sizeof *copy);
+    uint32_t map = EXEC_NO_SLOT, object = 0;
+    if (copy == NULL) {
+        lower->failed = true;
+        return;
+    }
+    *copy = (struct exec_tensor_copy){.loads = at->modifiers.source == PTX_SOURCE_GLOBAL,
+                                      .reduces = at->op == PTX_OP_CP_REDUCE_BULK_TENSOR};
+    if (copy->reduces) find_reductions(at, copy);
+    lower_guard(lower);
+    const uint32_t shared = lower_generic(lower, &operands[!copy->loads],
+                                          copy->loads ? at->modifiers.space : PTX_SPACE_SHARED);
+    if (shared == EXEC_NO_SLOT || !lower_tensor_operand(lower, &operands[copy->loads], copy, &map))
+        return;
+    copy->bulk.ranks = EXEC_NO_SLOT;
+    if (at->modifiers.multicast) {
+        copy->bulk.ranks = lower_source(lower, &operands[3], 4);
+        if (copy->bulk.ranks == EXEC_NO_SLOT) return;
+    }
+    if (copy->loads) object = lower_generic(lower, &operands[2], at->modifiers.space);
+    if (object == EXEC_NO_SLOT) return;
+    copy->bulk.address = lower_scratch(lower);
+    copy->bulk.value = lower_scratch(lower);
+    copy->bulk.before = lower_scratch(lower);
+    struct exec_inst *inst = lower_row(lower, "cp.async.bulk.tensor");
+    inst->a = shared;
+    inst->b = map;
+    inst->e = object;
+    inst->extra = copy;
+    inst->cache = (uint32_t)lower->program->cache_count;
+    lower->program->cache_count += CACHES;
+    if (copy->reduces) lower->function->talks = true;
+}
+
+static void lower_replace(struct lower *lower)
+{
+    static const struct {
+        uint8_t part, field, count;
+    } parts[] = {
+        {PTX_PART_ADDRESS, EXEC_TENSOR_ADDRESS, 1},
+        {PTX_PART_RANK, EXEC_TENSOR_RANK, 1},
+        {PTX_PART_BOX, EXEC_TENSOR_BOX, EXEC_TENSOR_DIMENSIONS},
+        {PTX_PART_SIZE, EXEC_TENSOR_SIZE, EXEC_TENSOR_DIMENSIONS},
+        {PTX_PART_STRIDE, EXEC_TENSOR_STRIDE, EXEC_TENSOR_DIMENSIONS - 1},
+        {PTX_PART_STEP, EXEC_TENSOR_STEP, EXEC_TENSOR_DIMENSIONS},
+        {PTX_PART_TYPE, EXEC_TENSOR_TYPE, 1},
+        {PTX_PART_INTERLEAVE, EXEC_TENSOR_INTERLEAVE, 1},
+        {PTX_PART_SWIZZLE, EXEC_TENSOR_SWIZZLE, 1},
+        {PTX_PART_ATOM, EXEC_TENSOR_ATOM, 1},
+        {PTX_PART_FILL, EXEC_TENSOR_FILL, 1},
+    };
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *ordinal = at->operand_count > 2 ? &at->operands[1] : NULL;
+    struct exec_tensor_replace *replace = arena_take(&lower->program->arena, 1, sizeof *replace);
+    if (replace == NULL) {
+        lower->failed = true;
+        return;
+    }
+    uint32_t count = 0;
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        if (parts[k].part != at->modifiers.part) continue;
+        replace->field = (enum exec_tensor_field)parts[k].field;
+        count = parts[k].count;
+    }
+    replace->ordinal = ordinal != NULL ? (uint32_t)ordinal->bits : 0;
+    replace->wide = at->type == PTX_B64;
+    const bool is_one = ordinal == NULL && count == 1;
+    if (!is_one && (ordinal == NULL || count == 1 || ordinal->kind != PTX_OPERAND_IMMEDIATE ||
+                    replace->ordinal >= count)) {
+        lower_unsupported(lower, UNSUPPORTED_OPERAND);
+        return;
+    }
+    lower_guard(lower);
+    const uint32_t address = lower_generic(lower, &at->operands[0], at->modifiers.space);
+    const uint32_t value =
+        lower_source(lower, &at->operands[at->operand_count - 1], replace->wide ? 8 : 4);
+    if (address == EXEC_NO_SLOT || value == EXEC_NO_SLOT) return;
+    struct exec_inst *inst = lower_row(lower, "tensormap.replace");
+    inst->a = address;
+    inst->b = value;
+    inst->extra = replace;
+    inst->cache = (uint32_t)lower->program->cache_count;
+    lower->program->cache_count += CACHES;
+}
+
+/* Copies a map, and what follows sees it: a copy and a fence. */
+static void lower_copy_of_map(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    lower_guard(lower);
+    const uint32_t to = lower_generic(lower, &operands[0], PTX_SPACE_GLOBAL);
+    const uint32_t from = lower_generic(lower, &operands[1], PTX_SPACE_SHARED_CTA);
+    if (to == EXEC_NO_SLOT || from == EXEC_NO_SLOT) return;
+    struct exec_inst *inst = lower_row(lower, "tensormap.cp_fenceproxy");
+    inst->a = to;
+    inst->b = from;
+    inst->cache = (uint32_t)lower->program->cache_count;
+    lower->program->cache_count += CACHES;
+    lower_fence(lower);
+}
+
+bool lower_tensor_map(struct lower *lower)
+{
+    static const struct {
+        enum ptx_opcode op;
+        void (*lower)(struct lower *lower);
+    } ways[] = {
+        {PTX_OP_CP_BULK_TENSOR, lower_tensor_copy},
+        {PTX_OP_CP_REDUCE_BULK_TENSOR, lower_tensor_copy},
+        {PTX_OP_TENSORMAP_REPLACE, lower_replace},
+        {PTX_OP_TENSORMAP_COPY, lower_copy_of_map},
+    };
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        if (ways[k].op != lower->at->op) continue;
+        ways[k].lower(lower);
+        return true;
+    }
+    return false;
+}

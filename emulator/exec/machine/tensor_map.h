@@ -1,0 +1,102 @@
+/* exec_tensor_map: what lies in the 128 opaque bytes of a tensor map (CUtensorMap): a tensor in
+ * global memory, of one to five dimensions, and the box that one copy moves. Whoever encodes one
+ * fills it in and seals it; kernels may change a copy field by field (tensormap.replace); the
+ * executor opens it when a tensor copy runs (ops/tensor_map.c).
+ *
+ * The layout is the device's own, no GPU's. A map lies where the program puts it, and may arrive as
+ * anything: what is not sealed, or was changed behind the seal, is not opened, and what breaks a
+ * rule is told by its sentence before any of it is used.
+ *
+ * Source: CUDA Driver API 13.0, "Tensor Map Object Management" (cuTensorMapEncodeTiled); PTX ISA
+ * 9.0, 5.5 (tensors) and 9.7.9.28 (tensormap.replace).
+ */
+#ifndef OVERLAP_EXEC_MACHINE_TENSOR_MAP_H
+#define OVERLAP_EXEC_MACHINE_TENSOR_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    EXEC_TENSOR_DIMENSIONS = 5, /* at most */
+    EXEC_TENSOR_MAP_BYTES = 128,
+    EXEC_TENSOR_MAP_ALIGNMENT = 64,
+    EXEC_TENSOR_ALIGNMENT = 128, /* of a box in shared memory: CUDA Programming Guide, "Alignment
+                                    requirements for multi-dimensional bulk tensor ... copies" */
+};
+
+enum exec_tensor_type {
+#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, arithmetic, bits)                     \
+    EXEC_TENSOR_##symbol = number,
+#include "emulator/exec/machine/tensor_map.def"
+#undef TENSOR_TYPE
+    EXEC_TENSOR_TYPES = 16, /* numbers are below this */
+};
+
+/* Chunks of 16 bytes change places within rows of so many bytes. The values are
+ * tensormap.replace's, and cuTensorMapEncodeTiled's. */
+enum exec_tensor_swizzle {
+    EXEC_SWIZZLE_NONE,
+    EXEC_SWIZZLE_32B,
+    EXEC_SWIZZLE_64B,
+    EXEC_SWIZZLE_128B,
+    EXEC_SWIZZLES
+};
+
+/* The fields that tensormap.replace changes. */
+enum exec_tensor_field {
+    EXEC_TENSOR_ADDRESS,
+    EXEC_TENSOR_RANK,
+    EXEC_TENSOR_BOX,
+    EXEC_TENSOR_SIZE,
+    EXEC_TENSOR_STRIDE,
+    EXEC_TENSOR_STEP,
+    EXEC_TENSOR_TYPE,
+    EXEC_TENSOR_INTERLEAVE,
+    EXEC_TENSOR_SWIZZLE,
+    EXEC_TENSOR_ATOM,
+    EXEC_TENSOR_FILL,
+};
+
+/* Dimension 0 is the innermost, whose elements lie side by side. */
+struct exec_tensor_map {
+    uint64_t address;                            /* of the tensor, in global memory */
+    uint64_t size[EXEC_TENSOR_DIMENSIONS];       /* elements */
+    uint64_t stride[EXEC_TENSOR_DIMENSIONS - 1]; /* bytes, of dimension 1 on */
+    uint32_t box[EXEC_TENSOR_DIMENSIONS];        /* elements from end to end */
+    uint8_t step[EXEC_TENSOR_DIMENSIONS];        /* every so manieth of them is moved */
+    uint8_t rank;
+    uint8_t type;       /* enum exec_tensor_type */
+    uint8_t interleave; /* 0: none, and the device has no other */
+    uint8_t swizzle;    /* enum exec_tensor_swizzle */
+    uint8_t atom;       /* 0: chunks of 16 bytes, and the device has no others */
+    uint8_t fill;       /* 0: zeros, 1: NaN */
+    uint8_t spare[9];
+    uint32_t seal[2]; /* what says that this is a map, and of the rest that it is as it was */
+};
+
+/* What the type is called in sentences and as an operand of atomic operations. */
+struct exec_tensor_element {
+    uint8_t bytes; /* 0: there is no such type */
+    bool is_float;
+    const char *name;       /* "f16" */
+    const char *arithmetic; /* "": a reduction does not take it; the same of `bits` */
+    const char *bits;
+};
+const struct exec_tensor_element *exec_tensor_element(unsigned type);
+
+/* Which rule the map breaks, as the end of a sentence; NULL: it can be used. */
+const char *exec_tensor_map_wrong(const struct exec_tensor_map *map);
+
+/* Seals a map at 128 bytes; and opens one: false: there is none, or it is not what was sealed. */
+void exec_tensor_map_seal(struct exec_tensor_map *map, void *bytes);
+bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes);
+
+/* How many elements a box has along `dimension`, and how many bytes one row of it in shared memory
+ * takes: as many as it has, or as the swizzle mode's rows have, which are no shorter. */
+uint32_t exec_tensor_count(const struct exec_tensor_map *map, unsigned dimension);
+uint32_t exec_tensor_pitch(const struct exec_tensor_map *map);
+
+/* Where byte `offset` of the block's shared memory goes. PTX ISA 9.0, 5.5.7. */
+uint64_t exec_tensor_swizzled(const struct exec_tensor_map *map, uint64_t offset);
+
+#endif

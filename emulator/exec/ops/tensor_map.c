@@ -1,0 +1,355 @@
+/* Tensor copies, their reductions, and changes of tensor maps: cp.async.bulk.tensor,
+ * cp.reduce.async.bulk.tensor, tensormap.*. PTX ISA 9.0, 5.5, 9.7.9.27, 9.7.9.28, 9.7.13.
+ *
+ * A box is moved row by row, a row being what lies along dimension 0. It is done when it is issued,
+ * as other bulk copies are (ops/bulk.c).
+ */
+#include "emulator/exec/machine/tensor_map.h"
+#include "emulator/exec/ops/private.h"
+#include "emulator/exec/ops/tables.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum {
+    UNIT = 16,                /* bytes that stay together in shared memory */
+    MOST_ROW_BYTES = 256 * 8, /* elements * bytes: exec_tensor_map_wrong sees to it */
+    CACHE_OF_MAP = 2,         /* behind the instruction's and its source's */
+    SHARED = 1,               /* numbers[1] of FINDING_TENSOR_MAP_MISPLACED */
+};
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+/* The map's bytes from, or (EXEC_STORE) to memory; false: a fault is recorded. */
+static bool move_map(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                     uint64_t address, enum exec_access access, unsigned char *bytes, bool writes)
+{
+    struct exec_inst own = *inst;
+    own.cache += CACHE_OF_MAP - (access == EXEC_LOAD);
+    for (unsigned at = 0; at < EXEC_TENSOR_MAP_BYTES; at += UNIT) {
+        unsigned char *there = exec_bulk_bytes(warp, &own, lane, address + at, UNIT, access);
+        if (there == NULL) return false;
+        memcpy(writes ? there : bytes + at, writes ? bytes + at : there, UNIT);
+    }
+    return true;
+}
+
+static bool is_aligned(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       uint64_t address)
+{
+    if (address % EXEC_TENSOR_MAP_ALIGNMENT == 0) return true;
+    exec_stop(warp, inst, EXEC_MISALIGNED, lane,
+              &(struct exec_reason){.finding = FINDING_TENSOR_MAP_MISALIGNED,
+                                    .numbers = {address, EXEC_TENSOR_MAP_ALIGNMENT}});
+    return false;
+}
+
+/* The map at `address` for a copy of `rank` coordinates; false: a fault is recorded. */
+static bool open_map(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                     uint64_t address, uint32_t rank, struct exec_tensor_map *map)
+{
+    const uint64_t window = address & EXEC_WINDOW_MASK;
+    unsigned char bytes[EXEC_TENSOR_MAP_BYTES];
+    struct exec_reason reason = {.finding = FINDING_NONE, .numbers = {address}};
+    if (window == EXEC_WINDOW_SHARED || window == EXEC_WINDOW_LOCAL) {
+        reason.finding = FINDING_TENSOR_MAP_MISPLACED;
+        reason.numbers[1] = window == EXEC_WINDOW_SHARED ? SHARED : 0;
+    } else if (!is_aligned(warp, inst, lane, address) ||
+               !move_map(warp, inst, lane, address, EXEC_LOAD, bytes, false)) {
+        return false;
+    } else if (!exec_tensor_map_open(map, bytes)) {
+        reason.finding = FINDING_TENSOR_MAP_NONE;
+    } else if ((reason.said = exec_tensor_map_wrong(map)) != NULL) {
+        reason.finding = FINDING_TENSOR_MAP_WRONG;
+    } else if (map->rank != rank) {
+        reason.finding = FINDING_TENSOR_MAP_RANK;
+        reason.numbers[0] = rank;
+        reason.numbers[1] = rank != 1;
+        reason.numbers[2] = map->rank;
+        reason.numbers[3] = map->rank != 1;
+    }
+    if (reason.finding != FINDING_NONE) exec_stop(warp, inst, EXEC_TRAP, lane, &reason);
+    return reason.finding == FINDING_NONE;
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+/* One lane's copy. */
+struct box {
+    struct exec_warp *warp;
+    const struct exec_inst *inst;
+    const struct exec_tensor_copy *copy;
+    unsigned lane;
+    struct exec_tensor_map map;
+    uint32_t bytes;                         /* of an element */
+    uint32_t count[EXEC_TENSOR_DIMENSIONS]; /* elements along each dimension */
+    int64_t first[EXEC_TENSOR_DIMENSIONS];  /* coordinates */
+    uint64_t shared;                        /* generic address */
+    struct exec_inst one;                   /* of a reduction: an element's operation */
+};
+
+/* A row: the part of it that is inside of the tensor. */
+struct row {
+    uint64_t shared;     /* generic address, before chunks change places */
+    uint64_t global;     /* address of element `begin` */
+    uint32_t begin, end; /* elements of the row; equal: none is inside */
+};
+
+static uint32_t row_count(const struct box *box)
+{
+    uint32_t rows = 1;
+    for (unsigned k = 1; k < box->map.rank; k++) rows *= box->count[k];
+    return rows;
+}
+
+/* Row `index` of the box, counted with dimension 1 fastest. */
+static struct row row_at(const struct box *box, uint32_t index)
+{
+    const struct exec_tensor_map *map = &box->map;
+    const int64_t size = (int64_t)map->size[0], first = box->first[0], count = box->count[0];
+    const int64_t begin = first < 0 ? -first : 0;
+    const int64_t end = count < size - first ? count : size - first;
+    struct row row = {.shared = box->shared + (uint64_t)index * exec_tensor_pitch(map)};
+    bool inside = begin < end;
+    uint64_t address = map->address;
+    for (unsigned k = 1; k < map->rank; k++) {
+        const int64_t at = box->first[k] + (int64_t)(index % box->count[k]) * map->step[k];
+        inside &= at >= 0 && at < (int64_t)map->size[k];
+        address += (uint64_t)at * map->stride[k - 1];
+        index /= box->count[k];
+    }
+    if (!inside) return row;
+    row.begin = (uint32_t)begin;
+    row.end = (uint32_t)end;
+    row.global = address + (uint64_t)(first + begin) * box->bytes;
+    return row;
+}
+
+/* `size` bytes of global memory from `address` on to `bytes`, or (EXEC_STORE) from there. */
+static bool move_global(const struct box *box, uint64_t address, unsigned char *bytes,
+                        uint32_t size, enum exec_access access)
+{
+    while (size) {
+        uint32_t piece = UNIT;
+        while (address % piece != 0 || piece > size) piece /= 2;
+        unsigned char *there =
+            exec_bulk_bytes(box->warp, box->inst, box->lane, address, piece, access);
+        if (there == NULL) return false;
+        memcpy(access == EXEC_LOAD ? bytes : there, access == EXEC_LOAD ? there : bytes, piece);
+        address += piece;
+        bytes += piece;
+        size -= piece;
+    }
+    return true;
+}
+
+/* The same of a row in shared memory, whose chunks change places. */
+static bool move_shared(const struct box *box, uint64_t address, unsigned char *bytes,
+                        enum exec_access access)
+{
+    for (uint32_t at = 0; at < box->count[0] * box->bytes; at += UNIT) {
+        unsigned char *there =
+            exec_bulk_bytes(box->warp, box->inst, box->lane,
+                            exec_tensor_swizzled(&box->map, address + at), UNIT, access);
+        if (there == NULL) return false;
+        memcpy(access == EXEC_LOAD ? bytes + at : there, access == EXEC_LOAD ? there : bytes + at,
+               UNIT);
+    }
+    return true;
+}
+
+/* What is outside of the tensor: zeros, or a NaN. PTX ISA 9.0, 5.5.3.3; which NaN it does not say.
+ */
+static void fill(const struct box *box, unsigned char *bytes)
+{
+    const uint64_t nan = UINT64_MAX >> (65 - 8 * box->bytes);
+    for (uint32_t k = 0; k < box->count[0]; k++) {
+        const uint64_t value = box->map.fill ? nan : 0;
+        memcpy(bytes + k * box->bytes, &value, box->bytes);
+    }
+}
+
+static bool load_row(const struct box *box, const struct row *row)
+{
+    unsigned char bytes[MOST_ROW_BYTES];
+    fill(box, bytes);
+    return move_global(box, row->global, bytes + row->begin * box->bytes,
+                       (row->end - row->begin) * box->bytes, EXEC_LOAD) &&
+           move_shared(box, row->shared, bytes, EXEC_STORE);
+}
+
+/* Element by element through the row of the atomic operation. */
+static bool reduce_row(const struct box *box, const struct row *row, const unsigned char *bytes)
+{
+    struct exec_warp *warp = box->warp;
+    uint64_t *address = exec_slot(warp, box->copy->bulk.address);
+    unsigned char *values = exec_slot(warp, box->copy->bulk.value);
+    const uint32_t width = box->bytes == 8 ? 8 : 4, all = warp->mask; /* of a lane's slot */
+    int step = EXEC_GO;
+    warp->mask = 1u << box->lane;
+    for (uint32_t k = row->begin; k < row->end && step == EXEC_GO; k++) {
+        memset(values + width * box->lane, 0, width);
+        memcpy(values + width * box->lane, bytes + k * box->bytes, box->bytes);
+        address[box->lane] = row->global + (uint64_t)(k - row->begin) * box->bytes;
+        step = box->one.run(warp, &box->one);
+    }
+    warp->mask = all;
+    return step == EXEC_GO;
+}
+
+/* What is outside of the tensor is dropped. */
+static bool store_row(const struct box *box, const struct row *row)
+{
+    unsigned char bytes[MOST_ROW_BYTES];
+    if (row->begin == row->end) return true;
+    if (!move_shared(box, row->shared, bytes, EXEC_LOAD)) return false;
+    if (box->copy->reduces) return reduce_row(box, row, bytes);
+    return move_global(box, row->global, bytes + row->begin * box->bytes,
+                       (row->end - row->begin) * box->bytes, EXEC_STORE);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* The box to or from shared address `shared`, and what it tells the object. */
+static bool copy_box(struct box *box, uint64_t shared, uint64_t object)
+{
+    struct exec_counts *counts = &box->warp->worker->counts;
+    const uint32_t rows = row_count(box), size = rows * exec_tensor_pitch(&box->map);
+    const uint32_t moved = rows * box->count[0] * box->bytes;
+    box->shared = shared;
+    if (!box->copy->loads) exec_bulk_reads(box->warp, box->inst, box->lane, shared, size);
+    for (uint32_t k = 0; k < rows; k++) {
+        const struct row row = row_at(box, k);
+        if (!(box->copy->loads ? load_row(box, &row) : store_row(box, &row))) return false;
+    }
+    *(box->copy->loads ? &counts->bytes_loaded : &counts->bytes_stored) += moved;
+    counts->transactions += moved / 32;
+    if (!box->copy->loads) return true;
+    exec_bulk_fills(box->warp, box->inst, box->lane, shared, size, &object);
+    return exec_mbarrier_complete(box->warp, box->inst, box->lane, object, moved);
+}
+
+/* What is known before a lane's copy; false: a fault is recorded. */
+static bool begin_box(struct box *box)
+{
+    const struct exec_tensor_copy *copy = box->copy;
+    struct exec_warp *warp = box->warp;
+    const uint64_t at = ((const uint64_t *)exec_slot(warp, box->inst->b))[box->lane];
+    const uint64_t shared = ((const uint64_t *)exec_slot(warp, box->inst->a))[box->lane];
+    if (!open_map(warp, box->inst, box->lane, at, copy->rank, &box->map)) return false;
+    box->bytes = exec_tensor_element(box->map.type)->bytes;
+    for (unsigned k = 0; k < copy->rank; k++) {
+        box->count[k] = exec_tensor_count(&box->map, k);
+        box->first[k] = ((const int32_t *)exec_slot(warp, copy->coordinates[k]))[box->lane];
+    }
+    struct exec_reason reason = {.finding = FINDING_NONE};
+    enum exec_end end = EXEC_TRAP;
+    if (shared % EXEC_TENSOR_ALIGNMENT != 0) {
+        end = EXEC_MISALIGNED;
+        reason =
+            (struct exec_reason){.finding = FINDING_TENSOR_COPY_MISALIGNED,
+                                 .numbers = {shared & ~EXEC_WINDOW_MASK, EXEC_TENSOR_ALIGNMENT}};
+    } else if (copy->reduces && copy->apply[box->map.type] == NULL) {
+        reason = (struct exec_reason){
+            .finding = FINDING_TENSOR_REDUCTION, .numbers = {at}, .said = copy->operation};
+    }
+    if (reason.finding != FINDING_NONE) exec_stop(warp, box->inst, end, box->lane, &reason);
+    if (reason.finding == FINDING_NONE && copy->reduces)
+        box->one = exec_bulk_one(box->inst, &copy->bulk, copy->apply[box->map.type]);
+    return reason.finding == FINDING_NONE;
+}
+
+static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_tensor_copy *copy = inst->extra;
+    const uint64_t *shared = exec_slot(warp, inst->a);
+    const uint64_t *object = exec_slot(warp, inst->e);
+    const bool many = copy->bulk.ranks != EXEC_NO_SLOT;
+    const uint32_t *ranks = many ? exec_slot(warp, copy->bulk.ranks) : NULL;
+    EXEC_FOR_ACTIVE
+    {
+        struct box box = {.warp = warp, .inst = inst, .copy = copy, .lane = l};
+        if (!begin_box(&box)) return EXEC_STOP;
+        if (!many && !copy_box(&box, shared[l], copy->loads ? object[l] : 0)) return EXEC_STOP;
+        for (uint32_t left = many ? ranks[l] & UINT16_MAX : 0; left; left &= left - 1) {
+            const uint32_t rank = (uint32_t)__builtin_ctz(left);
+            if (!copy_box(&box, exec_bulk_in_block(shared[l], rank),
+                          exec_bulk_in_block(object[l], rank)))
+                return EXEC_STOP;
+        }
+    }
+    return EXEC_GO;
+}
+
+/* ---- changes of maps ------------------------------------------------------------------------- */
+
+#define FIELD(name, number)                                                                        \
+    {                                                                                              \
+        offsetof(struct exec_tensor_map, name), number                                             \
+    }
+
+static int op_replace(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    enum { ONE = 1, FOUR = 4, EIGHT = 8 }; /* bytes */
+    static const struct {
+        uint16_t offset;
+        uint8_t bytes;
+    } fields[] = {
+        [EXEC_TENSOR_ADDRESS] = FIELD(address, EIGHT),
+        [EXEC_TENSOR_RANK] = FIELD(rank, ONE),
+        [EXEC_TENSOR_BOX] = FIELD(box, FOUR),
+        [EXEC_TENSOR_SIZE] = FIELD(size, EIGHT),
+        [EXEC_TENSOR_STRIDE] = FIELD(stride, EIGHT),
+        [EXEC_TENSOR_STEP] = FIELD(step, ONE),
+        [EXEC_TENSOR_TYPE] = FIELD(type, ONE),
+        [EXEC_TENSOR_ATOM] = FIELD(atom, ONE),
+        [EXEC_TENSOR_INTERLEAVE] = FIELD(interleave, ONE),
+        [EXEC_TENSOR_FILL] = FIELD(fill, ONE),
+        [EXEC_TENSOR_SWIZZLE] = FIELD(swizzle, ONE),
+    };
+    static const unsigned char zeros[EXEC_TENSOR_MAP_BYTES];
+    const struct exec_tensor_replace *replace = inst->extra;
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const void *values = exec_slot(warp, inst->b);
+    EXEC_FOR_ACTIVE
+    {
+        unsigned char bytes[EXEC_TENSOR_MAP_BYTES];
+        struct exec_tensor_map map = {0};
+        uint64_t value =
+            replace->wide ? ((const uint64_t *)values)[l] : ((const uint32_t *)values)[l];
+        if (!is_aligned(warp, inst, l, address[l]) ||
+            !move_map(warp, inst, l, address[l], EXEC_STORE, bytes, false))
+            return EXEC_STOP;
+        /* A kernel may make a map out of zeros: nothing else is one that nobody has sealed. */
+        if (memcmp(bytes, zeros, sizeof zeros) != 0 && !exec_tensor_map_open(&map, bytes))
+            return exec_stop(
+                warp, inst, EXEC_TRAP, l,
+                &(struct exec_reason){.finding = FINDING_TENSOR_MAP_NONE, .numbers = {address[l]}});
+        if (replace->field == EXEC_TENSOR_RANK) value++; /* "one less than the desired rank" */
+        if (fields[replace->field].bytes == ONE && value > UINT8_MAX) value = UINT8_MAX;
+        memcpy((unsigned char *)&map + fields[replace->field].offset +
+                   replace->ordinal * fields[replace->field].bytes,
+               &value, fields[replace->field].bytes);
+        exec_tensor_map_seal(&map, bytes);
+        if (!move_map(warp, inst, l, address[l], EXEC_STORE, bytes, true)) return EXEC_STOP;
+    }
+    return EXEC_GO;
+}
+
+/* tensormap.cp_fenceproxy: slot a: to, b: from; the same in all lanes, so one of them does it. */
+static int op_move(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(warp->mask);
+    const uint64_t to = ((const uint64_t *)exec_slot(warp, inst->a))[lane];
+    const uint64_t from = ((const uint64_t *)exec_slot(warp, inst->b))[lane];
+    unsigned char bytes[EXEC_TENSOR_MAP_BYTES];
+    const bool moved = is_aligned(warp, inst, lane, to) && is_aligned(warp, inst, lane, from) &&
+                       move_map(warp, inst, lane, from, EXEC_LOAD, bytes, false) &&
+                       move_map(warp, inst, lane, to, EXEC_STORE, bytes, true);
+    return moved ? EXEC_GO : EXEC_STOP;
+}
+
+const struct exec_row exec_tensor_map_rows[] = {{"cp.async.bulk.tensor", op_copy, ""},
+                                                {"tensormap.replace", op_replace, ""},
+                                                {"tensormap.cp_fenceproxy", op_move, ""},
+                                                {NULL, NULL, NULL}};
