@@ -1,5 +1,6 @@
 #include "emulator/base/name.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@ void name_plain(const char *name, char *text, size_t size)
     const char *at = name;
     snprintf(text, size, "%s", name);
     if (strncmp(at, "_Z", 2) != 0) return;
-    at += at[2] == 'N' ? 3 : 2;
+    const bool nested = at[2] == 'N'; /* else what follows the first name is a parameter's type */
+    at += nested ? 3 : 2;
     while (*at >= '0' && *at <= '9') {
         size_t length = 0;
         for (; *at >= '0' && *at <= '9' && length < 1000; at++)
@@ -16,5 +18,6 @@ void name_plain(const char *name, char *text, size_t size)
         if (length == 0 || strlen(at) < length) return;
         snprintf(text, size, "%.*s", (int)length, at);
         at += length;
+        if (!nested) return;
     }
 }

@@ -396,7 +396,7 @@ static void check_tensor(const struct check *check, const struct ptx_token *at,
                      check->row->text, ptx_modifier_name((enum ptx_modifier)dimensions), wanted,
                      wanted == 1 ? "" : "s", given, given == 1 ? "is" : "are");
     for (uint32_t k = operand->component; k < operand->count; k++)
-        check_source(check, at, &elements[k], PTX_B32, false);
+        check_source(check, at, &elements[k], PTX_S32, false);
 }
 
 /* A lane's share of a matrix: how many registers, whoever executes it knows. */

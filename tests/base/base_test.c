@@ -164,6 +164,7 @@ START_TEST(kernels_are_called_as_their_source_does)
         {"_ZN4mine5scaleEPf", "scale"},
         {"_ZN4mine5inner5scaleEPf", "scale"},
         {"_Z7reduce6IfEvPT_", "reduce6"}, /* a digit of its own, and a template */
+        {"_Z4load6Matrix3Box", "load"},   /* of two structures */
         {"_Z", "_Z"},
         {"_Z99scale", "_Z99scale"}, /* shorter than it says */
         {"_Z0", "_Z0"},

@@ -1,6 +1,8 @@
 // More kernels for test_exec_watch, as racecheck_kernels.cu has them, with what came after sm_75:
 // asynchronous copies and barrier objects. Their names have "async" in them.
 
+#include <cuda.h>
+
 #define KERNEL extern "C" __global__ void
 
 __device__ int index()
@@ -363,4 +365,160 @@ KERNEL async_bulk_other_object(const int *in, int *out, int n)
     wait_for_phase(&object, 0);
     __syncthreads();
     out[index()] = tile[0][threadIdx.x] + tile[1][127 - threadIdx.x]; // async_bulk_other_object
+}
+
+// ---- boxes of tensors ------------------------------------------------------------------------
+
+// Kernels of this kind get two maps besides: of `in` and of `out`, as rows of 128 that are a box
+// each.
+#define BOXES                                                                                      \
+    const int *in, int *out, int n, const __grid_constant__ CUtensorMap from,                      \
+        const __grid_constant__ CUtensorMap to
+
+__device__ void box_in(int *target, const CUtensorMap *map, int row, unsigned long long *object)
+{
+    // clang-format off
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(target)), "l"(map), "r"(0), "r"(row), "r"(shared_address(object)) : "memory"); // async_box
+    // clang-format on
+}
+
+__device__ void box_out(const CUtensorMap *map, int row, const int *from)
+{
+    // clang-format off
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(0), "r"(row), "r"(shared_address(from)) : "memory"); // async_box_out
+    // clang-format on
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+__device__ void box_add(const CUtensorMap *map, int row, const int *from)
+{
+    // clang-format off
+    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(0), "r"(row), "r"(shared_address(from)) : "memory"); // async_box_add
+    // clang-format on
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+KERNEL right_async_box(BOXES)
+{
+    __shared__ alignas(16) unsigned long long object, other;
+    __shared__ alignas(128) int tile[2][128];
+    make_for_one(&object);
+    make_for_one(&other);
+    int sum = 0;
+    for (int round = 0; round < 3; round++) {
+        if (threadIdx.x == 0) {
+            arrive_for(&object, 512);
+            box_in(tile[0], &from, round, &object);
+            arrive_for(&other, 512);
+            box_in(tile[1], &from, 2 - round, &other);
+        }
+        wait_for_phase(&object, round & 1);
+        sum += tile[0][127 - threadIdx.x];
+        wait_for_phase(&other, round & 1);
+        sum += tile[1][127 - threadIdx.x];
+        __syncthreads();
+    }
+    out[index()] = sum;
+}
+
+// What was stored is fenced, and what came by a copy needs no fence; all blocks add to one row.
+KERNEL right_async_box_out(BOXES)
+{
+    __shared__ alignas(16) unsigned long long object;
+    __shared__ alignas(128) int tile[2][128];
+    make_for_one(&object);
+    tile[0][threadIdx.x] = in[index()];
+    fence_for_bulk();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        box_out(&to, blockIdx.x, tile[0]);
+        arrive_for(&object, 512);
+        box_in(tile[1], &from, blockIdx.x, &object);
+    }
+    wait_for_phase(&object, 0);
+    if (threadIdx.x == 0) box_out(&to, blockIdx.x, tile[1]);
+}
+
+KERNEL right_async_box_added(BOXES)
+{
+    __shared__ alignas(128) int tile[128];
+    tile[threadIdx.x] = in[index()];
+    fence_for_bulk();
+    __syncthreads();
+    if (threadIdx.x == 0) box_add(&to, 1, tile);
+}
+
+KERNEL async_box_not_awaited(BOXES)
+{
+    __shared__ alignas(16) unsigned long long object;
+    __shared__ alignas(128) int tile[128];
+    make_for_one(&object);
+    if (threadIdx.x == 0) {
+        arrive_for(&object, 512);
+        box_in(tile, &from, blockIdx.x, &object);
+    }
+    __syncthreads();
+    out[index()] = tile[127 - threadIdx.x]; // async_box_not_awaited
+}
+
+KERNEL async_box_other_object(BOXES)
+{
+    __shared__ alignas(16) unsigned long long object, other;
+    __shared__ alignas(128) int tile[2][128];
+    make_for_one(&object);
+    make_for_one(&other);
+    if (threadIdx.x == 0) {
+        arrive_for(&object, 512);
+        box_in(tile[0], &from, 0, &object);
+        arrive_for(&other, 512);
+        box_in(tile[1], &from, 1, &other);
+    }
+    wait_for_phase(&object, 0);
+    __syncthreads();
+    out[index()] = tile[0][threadIdx.x] + tile[1][127 - threadIdx.x]; // async_box_other_object
+}
+
+KERNEL async_box_over_what_is_read(BOXES)
+{
+    __shared__ alignas(16) unsigned long long objects[2];
+    __shared__ alignas(128) int tile[128];
+    make_for_one(&objects[0]);
+    make_for_one(&objects[1]);
+    int sum = 0;
+    for (int round = 0; round < 2; round++) {
+        if (threadIdx.x == 0) {
+            arrive_for(&objects[round], 512);
+            box_in(tile, &from, round, &objects[round]);
+        }
+        wait_for_phase(&objects[round], 0);
+        sum += tile[threadIdx.x]; // async_box_over_what_is_read
+    }
+    out[index()] = sum;
+}
+
+KERNEL async_box_out_unfenced(BOXES)
+{
+    __shared__ alignas(128) int tile[128];
+    tile[threadIdx.x] = in[index()]; // async_box_out_unfenced
+    __syncthreads();
+    if (threadIdx.x == 0) box_out(&to, blockIdx.x, tile);
+}
+
+KERNEL async_box_out_added_unfenced(BOXES)
+{
+    __shared__ alignas(128) int tile[128];
+    tile[threadIdx.x] = in[index()]; // async_box_out_added_unfenced
+    __syncthreads();
+    if (threadIdx.x == 0) box_add(&to, blockIdx.x, tile);
+}
+
+KERNEL async_box_out_to_one_row(BOXES)
+{
+    __shared__ alignas(128) int tile[128];
+    tile[threadIdx.x] = in[index()];
+    fence_for_bulk();
+    __syncthreads();
+    if (threadIdx.x == 0) box_out(&to, 1, tile);
 }

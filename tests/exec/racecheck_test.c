@@ -2,8 +2,10 @@
  * lines, whatever the number of workers; and a watched launch costs and computes what it does
  * unwatched. */
 #include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/machine/tensor_map.h"
 
 #include <check.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +57,10 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
         const bool any = (strstr(name, "async") && strstr(text, "// async_copy\n")) ||
                          (strstr(name, "async_bulk") && strstr(text, "// async_bulk\n")) ||
                          (strstr(name, "async_out") && strstr(text, "// async_out\n")) ||
-                         (strstr(name, "wgmma") && strstr(text, "// wgmma\n"));
+                         (strstr(name, "wgmma") && strstr(text, "// wgmma\n")) ||
+                         (strstr(name, "async_box") && strstr(text, "// async_box\n")) ||
+                         (strstr(name, "async_box_out") && strstr(text, "// async_box_out\n")) ||
+                         (strstr(name, "_added") && strstr(text, "// async_box_add\n"));
         const bool own = length >= strlen(end) && !strcmp(text + length - strlen(end), end);
         if (!any && !own) continue;
         ck_assert_uint_lt(count, MOST_LINES);
@@ -68,6 +73,19 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
 static struct device_run launch;
 static int result[N + 64];
 
+/* A map of rows, of which each is a box. */
+static void seal_rows(struct exec_tensor_map *map, uint64_t address)
+{
+    *map = (struct exec_tensor_map){.address = address,
+                                    .size = {THREADS, BLOCKS},
+                                    .stride = {THREADS * sizeof(int)},
+                                    .box = {THREADS, 1},
+                                    .step = {1, 1},
+                                    .rank = 2,
+                                    .type = EXEC_TENSOR_S32};
+    exec_tensor_map_seal(map, map);
+}
+
 /* Runs kernel `name` of a program that is watched or not, in `blocks` blocks. */
 static void run_blocks(const char *name, unsigned worker_count, bool watched, unsigned blocks)
 {
@@ -76,11 +94,16 @@ static void run_blocks(const char *name, unsigned worker_count, bool watched, un
     void *contents;
     for (int i = 0; i < N; i++) input[i] = (i * 7919 + 13) % 100003;
     memset(result, 0, sizeof result);
-    const struct {
+    struct {
         uint64_t in, out;
         int n;
+        alignas(EXEC_TENSOR_MAP_BYTES) struct exec_tensor_map maps[2];
     } parameters = {device_buffer_of(input, sizeof input, NULL),
-                    device_buffer_of(result, sizeof result, &contents), N};
+                    device_buffer_of(result, sizeof result, &contents),
+                    N,
+                    {{0}}};
+    seal_rows(&parameters.maps[0], parameters.in);
+    seal_rows(&parameters.maps[1], parameters.out);
     launch = (struct device_run){.program = program,
                                  .name = name,
                                  .blocks = blocks,
@@ -159,6 +182,9 @@ static const char *const right[] = {
     "right_look_before_the_act",
     "right_wgmma",
     "right_wgmma_twice",
+    "right_async_box",
+    "right_async_box_out",
+    "right_async_box_added",
     "right_global_watched",
     "right_bytes_of_blocks",
     "right_lost_block_scope",
@@ -267,6 +293,12 @@ static const struct wrong_row {
     {"wgmma_unfenced", EXEC_WRONG_PROXY},
     {"wgmma_without_a_barrier", EXEC_WRONG_SHARED},
     {"wgmma_filled_too_early", EXEC_WRONG_SHARED},
+    {"async_box_not_awaited", EXEC_WRONG_COPY},
+    {"async_box_other_object", EXEC_WRONG_COPY},
+    {"async_box_over_what_is_read", EXEC_WRONG_SHARED},
+    {"async_box_out_unfenced", EXEC_WRONG_PROXY},
+    {"async_box_out_added_unfenced", EXEC_WRONG_PROXY},
+    {"async_box_out_to_one_row", EXEC_WRONG_BLOCKS},
     {"matrix_without_a_barrier", EXEC_WRONG_SHARED},
     {"matrix_read_too_early", EXEC_WRONG_SHARED},
     {"matrix_of_every_block", EXEC_WRONG_BLOCKS},

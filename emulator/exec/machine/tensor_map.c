@@ -41,7 +41,7 @@ void exec_tensor_map_seal(struct exec_tensor_map *map, void *bytes)
 {
     map->seal[0] = MAGIC;
     map->seal[1] = sum_of(map);
-    memcpy(bytes, map, sizeof *map);
+    memmove(bytes, map, sizeof *map); /* they may be the map itself */
 }
 
 bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes)
