@@ -15,7 +15,7 @@ static uint8_t type_number(CUtensorMapDataType type)
         CUtensorMapDataType type;
         uint8_t number;
     } types[] = {
-#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, arithmetic, bits)                     \
+#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, text)                                 \
     {CU_TENSOR_MAP_DATA_TYPE_##driver, number},
 #include "emulator/exec/machine/tensor_map.def"
 #undef TENSOR_TYPE
@@ -86,19 +86,17 @@ CUresult driver_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataTy
     NEED_POINTER(elementStrides);
     if (device_capability() < FIRST_CAPABILITY)
         return finding_unsupported("tensor maps on a GPU of compute capability below 9.0");
-    if (tensorRank < 1 || tensorRank > EXEC_TENSOR_DIMENSIONS)
-        return wrong("it has 1 to 5 dimensions");
     if (tensorRank > 1) NEED_POINTER(globalStrides);
     TRY(check_modes(tensorDataType, interleave, swizzle, l2Promotion, oobFill));
-    map.rank = (uint8_t)tensorRank;
+    map.rank = (uint8_t)(tensorRank < UINT8_MAX ? tensorRank : UINT8_MAX);
     map.type = type_number(tensorDataType);
     map.swizzle = (uint8_t)swizzle;
     map.fill = (uint8_t)oobFill;
-    for (unsigned k = 0; k < tensorRank; k++) {
+    for (unsigned k = 0; k < tensorRank && k < EXEC_TENSOR_DIMENSIONS; k++) {
         map.size[k] = globalDim[k];
         map.box[k] = boxDim[k];
         map.step[k] = (uint8_t)(elementStrides[k] < UINT8_MAX ? elementStrides[k] : UINT8_MAX);
-        if (k + 1 < tensorRank) map.stride[k] = globalStrides[k];
+        if (k + 1 < tensorRank && k + 1 < EXEC_TENSOR_DIMENSIONS) map.stride[k] = globalStrides[k];
     }
     map.step[0] = 1; /* "the first element of this array is ignored" without interleaving */
     const char *broken = exec_tensor_map_wrong(&map);

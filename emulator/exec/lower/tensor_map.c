@@ -21,19 +21,43 @@ static bool lower_tensor_operand(struct lower *lower, const struct ptx_operand *
     return true;
 }
 
-/* The rows of the atomic operation, for each type that has one. */
+/* The rows of the atomic operation, for each type that it takes: the table of
+ * cp.reduce.async.bulk.tensor in the PTX ISA. */
 static void find_reductions(const struct ptx_instruction *at, struct exec_tensor_copy *copy)
 {
-    const uint8_t operation = at->modifiers.operation;
-    const bool of_bits =
-        operation == PTX_ATOMIC_AND || operation == PTX_ATOMIC_OR || operation == PTX_ATOMIC_XOR;
-    copy->operation = ptx_modifier_name((enum ptx_modifier)operation);
+#define TYPE(symbol) (1u << EXEC_TENSOR_##symbol)
+    enum {
+        WORDS = TYPE(U32) | TYPE(S32),
+        BITS = WORDS | TYPE(U64) | TYPE(S64),
+        HALVES = TYPE(F16) | TYPE(BF16),
+    };
+    static const struct {
+        uint8_t operation;
+        bool of_bits;
+        uint32_t types;
+    } taken[] = {
+        {PTX_ATOMIC_ADD, false, WORDS | TYPE(U64) | TYPE(F32) | HALVES},
+        {PTX_ATOMIC_MIN, false, BITS | HALVES},
+        {PTX_ATOMIC_MAX, false, BITS | HALVES},
+        {PTX_ATOMIC_INC, false, TYPE(U32)},
+        {PTX_ATOMIC_DEC, false, TYPE(U32)},
+        {PTX_ATOMIC_AND, true, BITS},
+        {PTX_ATOMIC_OR, true, BITS},
+        {PTX_ATOMIC_XOR, true, BITS},
+    };
+#undef TYPE
+    size_t way = 0;
+    while (taken[way].operation != at->modifiers.operation) way++;
+    copy->operation = ptx_modifier_name((enum ptx_modifier)at->modifiers.operation);
     for (unsigned type = 0; type < EXEC_TENSOR_TYPES; type++) {
         const struct exec_tensor_element *element = exec_tensor_element(type);
         char key[64];
-        snprintf(key, sizeof key, "atom.%s.%s", copy->operation,
-                 of_bits ? element->bits : element->arithmetic);
-        const struct exec_row *row = element->bytes ? exec_row_find(key) : NULL;
+        if (!(taken[way].types >> type & 1)) continue;
+        if (taken[way].of_bits)
+            snprintf(key, sizeof key, "atom.%s.b%d", copy->operation, 8 * element->bytes);
+        else
+            snprintf(key, sizeof key, "atom.%s.%s", copy->operation, element->text);
+        const struct exec_row *row = exec_row_find(key);
         copy->apply[type] = row != NULL ? row->run : NULL;
     }
 }

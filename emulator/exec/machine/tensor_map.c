@@ -17,15 +17,15 @@ enum {
 #define MOST_STRIDE (UINT64_C(1) << 40)
 
 static const struct exec_tensor_element elements[EXEC_TENSOR_TYPES] = {
-#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, arithmetic, bits)                     \
-    [number] = {bytes, is_float, #symbol, arithmetic, bits},
+#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, text)                                 \
+    [number] = {bytes, is_float, text},
 #include "emulator/exec/machine/tensor_map.def"
 #undef TENSOR_TYPE
 };
 
 const struct exec_tensor_element *exec_tensor_element(unsigned type)
 {
-    static const struct exec_tensor_element none = {0, false, "", "", ""};
+    static const struct exec_tensor_element none = {0, false, ""};
     return type < EXEC_TENSOR_TYPES ? &elements[type] : &none;
 }
 
@@ -134,7 +134,7 @@ const char *exec_tensor_map_wrong(const struct exec_tensor_map *map)
         bool (*holds)(const struct exec_tensor_map *map);
         const char *broken;
     } rules[] = {
-        {has_rank, "it has 1 to 5 dimensions"},
+        {has_rank, "a tensor has 1 to 5 dimensions"},
         {has_type, "there is no such type of elements"},
         {is_plain, "there is no such interleaved layout or swizzle mode"},
         {address_fits, "the tensor's address must be a multiple of 16"},

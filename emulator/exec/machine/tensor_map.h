@@ -25,8 +25,7 @@ enum {
 };
 
 enum exec_tensor_type {
-#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, arithmetic, bits)                     \
-    EXEC_TENSOR_##symbol = number,
+#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, text) EXEC_TENSOR_##symbol = number,
 #include "emulator/exec/machine/tensor_map.def"
 #undef TENSOR_TYPE
     EXEC_TENSOR_TYPES = 16, /* numbers are below this */
@@ -74,13 +73,10 @@ struct exec_tensor_map {
     uint32_t seal[2]; /* what says that this is a map, and of the rest that it is as it was */
 };
 
-/* What the type is called in sentences and as an operand of atomic operations. */
 struct exec_tensor_element {
     uint8_t bytes; /* 0: there is no such type */
     bool is_float;
-    const char *name;       /* "f16" */
-    const char *arithmetic; /* "": a reduction does not take it; the same of `bits` */
-    const char *bits;
+    const char *text; /* "f16" */
 };
 const struct exec_tensor_element *exec_tensor_element(unsigned type);
 

@@ -59,7 +59,7 @@ static bool open_map(struct exec_warp *warp, const struct exec_inst *inst, unsig
         return false;
     } else if (!exec_tensor_map_open(map, bytes)) {
         reason.finding = FINDING_TENSOR_MAP_NONE;
-    } else if ((reason.said = exec_tensor_map_wrong(map)) != NULL) {
+    } else if ((reason.name = exec_tensor_map_wrong(map)) != NULL) {
         reason.finding = FINDING_TENSOR_MAP_WRONG;
     } else if (map->rank != rank) {
         reason.finding = FINDING_TENSOR_MAP_RANK;
@@ -251,7 +251,7 @@ static bool begin_box(struct box *box)
                                  .numbers = {shared & ~EXEC_WINDOW_MASK, EXEC_TENSOR_ALIGNMENT}};
     } else if (copy->reduces && copy->apply[box->map.type] == NULL) {
         reason = (struct exec_reason){
-            .finding = FINDING_TENSOR_REDUCTION, .numbers = {at}, .said = copy->operation};
+            .finding = FINDING_TENSOR_REDUCTION, .numbers = {at}, .name = copy->operation};
     }
     if (reason.finding != FINDING_NONE) exec_stop(warp, box->inst, end, box->lane, &reason);
     if (reason.finding == FINDING_NONE && copy->reduces)
