@@ -63,9 +63,9 @@ static void check_line(const char *line, char *log, size_t size)
 
 START_TEST(what_the_parser_accepts_executes)
 {
-    static const char *const files[] = {INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt",
-                                        INSTRUCTIONS "tensor.txt", INSTRUCTIONS "textures.txt",
-                                        INSTRUCTIONS "video.txt"};
+    static const char *const files[] = {
+        INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt",   INSTRUCTIONS "tensor.txt",
+        INSTRUCTIONS "tensor_map.txt", INSTRUCTIONS "textures.txt", INSTRUCTIONS "video.txt"};
     static char log[4000];
     char line[512];
     size_t count = 0;

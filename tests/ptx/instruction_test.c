@@ -32,8 +32,8 @@ static void each_line(const char *verdict, void (*check)(const char *line))
 {
     static const char *const files[] = {
         INSTRUCTIONS "converting.txt",  INSTRUCTIONS "others.txt", INSTRUCTIONS "refused.txt",
-        INSTRUCTIONS "unsupported.txt", INSTRUCTIONS "tensor.txt", INSTRUCTIONS "textures.txt",
-        INSTRUCTIONS "video.txt"};
+        INSTRUCTIONS "unsupported.txt", INSTRUCTIONS "tensor.txt", INSTRUCTIONS "tensor_map.txt",
+        INSTRUCTIONS "textures.txt",    INSTRUCTIONS "video.txt"};
     size_t length, count = 0;
     for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
         char *text = file_text(files[file], &length);
