@@ -522,3 +522,62 @@ KERNEL async_box_out_to_one_row(BOXES)
     __syncthreads();
     if (threadIdx.x == 0) box_out(&to, 1, tile);
 }
+
+// ---- maps that kernels change ----------------------------------------------------------------
+
+__device__ CUtensorMap places[4];
+
+// The map, with the same address once more, by way of shared memory to the block's place.
+__device__ const CUtensorMap *changed(const CUtensorMap &map, const int *address)
+{
+    __shared__ alignas(128) CUtensorMap copy;
+    if (threadIdx.x < 32) ((unsigned *)&copy)[threadIdx.x] = ((const unsigned *)&map)[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(
+                         shared_address(&copy)),
+                     "l"(address)
+                     : "memory");
+    __syncthreads();
+    if (threadIdx.x < 32)
+        // clang-format off
+        asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(&places[blockIdx.x]), "r"(shared_address(&copy)) : "memory"); // async_box
+    // clang-format on
+    __syncthreads();
+    return &places[blockIdx.x];
+}
+
+__device__ void fence_for_map(const CUtensorMap *map)
+{
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+
+KERNEL right_async_box_by_changed_map(BOXES)
+{
+    __shared__ alignas(16) unsigned long long object;
+    __shared__ alignas(128) int tile[128];
+    make_for_one(&object);
+    const CUtensorMap *map = changed(from, in);
+    if (threadIdx.x == 0) {
+        fence_for_map(map);
+        arrive_for(&object, 512);
+        box_in(tile, map, blockIdx.x, &object);
+    }
+    wait_for_phase(&object, 0);
+    out[index()] = tile[127 - threadIdx.x];
+}
+
+KERNEL async_box_by_changed_map_unfenced(BOXES)
+{
+    __shared__ alignas(16) unsigned long long object;
+    __shared__ alignas(128) int tile[128];
+    make_for_one(&object);
+    fence_for_map(&places[blockIdx.x]); // too early
+    const CUtensorMap *map = changed(from, in);
+    if (threadIdx.x == 0) {
+        arrive_for(&object, 512);
+        box_in(tile, map, blockIdx.x, &object);
+    }
+    wait_for_phase(&object, 0);
+    out[index()] = tile[127 - threadIdx.x];
+}

@@ -49,7 +49,7 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
     case EXEC_WRONG_COPY:
         return FINDING_COPY_NOT_AWAITED;
     case EXEC_WRONG_PROXY:
-        return FINDING_NO_PROXY_FENCE;
+        return wrong->region != NULL ? FINDING_NO_MAP_FENCE : FINDING_NO_PROXY_FENCE;
     case EXEC_WRONG_BLOCKS:
         return FINDING_RACE_BETWEEN_BLOCKS;
     case EXEC_WRONG_SCOPE:

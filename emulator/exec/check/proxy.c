@@ -3,13 +3,24 @@
 
 #include <stdlib.h>
 
-enum { UNIT = 16 /* bytes: what bulk copies are made of */ };
+enum {
+    UNIT = 16,       /* bytes: what bulk copies are made of */
+    MAP_BYTES = 128, /* of a tensor map */
+    MAPS = 4,        /* changed and not fenced: the latest are remembered */
+};
+
+struct changed_map {
+    uint64_t address;
+    uint32_t thread, site;
+};
 
 /* Times are check/shadow.h's. */
 struct exec_proxy {
-    uint64_t serial;   /* of the block that it speaks of */
-    int32_t fenced;    /* when some thread's fence was last */
-    size_t units;      /* of shared memory */
+    uint64_t serial; /* of the block that it speaks of */
+    int32_t fenced;  /* when some thread's fence was last */
+    uint32_t map_count;
+    struct changed_map maps[MAPS]; /* the first map_count, or all */
+    size_t units;                  /* of shared memory */
     uint32_t filled[]; /* the site of the bulk copy that filled each last, + 1; 0: none did */
 };
 
@@ -32,6 +43,7 @@ static struct exec_proxy *proxy_of(struct exec_block *block)
     if (block->proxy->serial != block->serial) {
         block->proxy->serial = block->serial;
         block->proxy->fenced = block->began - 1;
+        block->proxy->map_count = 0;
     }
     return block->proxy;
 }
@@ -71,6 +83,42 @@ void exec_proxy_reads(const struct exec_warp *warp, const struct exec_inst *inst
         const struct exec_reported second = {warp->index * EXEC_LANES + lane, inst->position,
                                              EXEC_LOAD, true};
         exec_report(warp, EXEC_WRONG_PROXY, &first, &second, NULL, at, bytes);
+        return;
+    }
+}
+
+/* ---- tensor maps ----------------------------------------------------------------------------- */
+
+int exec_proxy_map_fence(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_proxy *proxy = proxy_of(warp->block);
+    if (proxy != NULL && exec_racecheck_lanes(warp, inst)) proxy->map_count = 0;
+    return EXEC_GO;
+}
+
+void exec_proxy_map_changed(const struct exec_warp *warp, const struct exec_inst *inst,
+                            unsigned lane, uint64_t address)
+{
+    struct exec_proxy *proxy = proxy_of(warp->block);
+    if (proxy == NULL || address & EXEC_WINDOW_BIT) return;
+    proxy->maps[proxy->map_count++ % MAPS] =
+        (struct changed_map){address, warp->index * EXEC_LANES + lane, inst->position};
+}
+
+void exec_proxy_map_used(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                         uint64_t address)
+{
+    const struct exec_proxy *proxy = proxy_of(warp->block);
+    const struct memory_region *region = NULL;
+    if (proxy == NULL) return;
+    for (uint32_t k = 0; k < MAPS && k < proxy->map_count; k++) {
+        const struct changed_map *map = &proxy->maps[k];
+        if (map->address != address || (region = memory_find(address)) == NULL) continue;
+        const struct exec_reported first = {map->thread, map->site, EXEC_STORE, true};
+        const struct exec_reported second = {warp->index * EXEC_LANES + lane, inst->position,
+                                             EXEC_LOAD, true};
+        exec_report(warp, EXEC_WRONG_PROXY, &first, &second, region, address - region->address,
+                    MAP_BYTES);
         return;
     }
 }

@@ -646,6 +646,9 @@ static void lower_proxy_fence(struct lower *lower)
     if (lower->program->watched && modifiers->proxy == PTX_PROXY_ASYNC &&
         modifiers->space != PTX_SPACE_GLOBAL)
         lower_emit_aside(lower, exec_proxy_fence);
+    if (lower->program->watched && modifiers->proxy == PTX_PROXY_TENSORMAP &&
+        modifiers->semantics == PTX_SEM_ACQUIRE)
+        lower_emit_aside(lower, exec_proxy_map_fence);
     if (modifiers->proxy == PTX_PROXY_TENSORMAP)
         lower_fence(lower);
     else

@@ -5,6 +5,7 @@
  * as other bulk copies are (ops/bulk.c).
  */
 #include "emulator/exec/machine/tensor_map.h"
+#include "emulator/exec/check/proxy.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"
 
@@ -69,6 +70,7 @@ static bool open_map(struct exec_warp *warp, const struct exec_inst *inst, unsig
         reason.numbers[3] = map->rank != 1;
     }
     if (reason.finding != FINDING_NONE) exec_stop(warp, inst, EXEC_TRAP, lane, &reason);
+    if (reason.finding == FINDING_NONE) exec_proxy_map_used(warp, inst, lane, address);
     return reason.finding == FINDING_NONE;
 }
 
@@ -332,6 +334,7 @@ static int op_replace(struct exec_warp *warp, const struct exec_inst *inst)
                &value, fields[replace->field].bytes);
         exec_tensor_map_seal(&map, bytes);
         if (!move_map(warp, inst, l, address[l], EXEC_STORE, bytes, true)) return EXEC_STOP;
+        exec_proxy_map_changed(warp, inst, l, address[l]);
     }
     return EXEC_GO;
 }
@@ -346,6 +349,7 @@ static int op_move(struct exec_warp *warp, const struct exec_inst *inst)
     const bool moved = is_aligned(warp, inst, lane, to) && is_aligned(warp, inst, lane, from) &&
                        move_map(warp, inst, lane, from, EXEC_LOAD, bytes, false) &&
                        move_map(warp, inst, lane, to, EXEC_STORE, bytes, true);
+    if (moved) exec_proxy_map_changed(warp, inst, lane, to);
     return moved ? EXEC_GO : EXEC_STOP;
 }
 
