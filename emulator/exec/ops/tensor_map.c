@@ -21,12 +21,13 @@ enum {
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* The map's bytes from, or (EXEC_STORE) to memory; false: a fault is recorded. */
+/* The map's bytes from memory, or with `writes` to it; `access`: as what it is looked at, which of
+ * a map that is changed is a store both times. False: a fault is recorded. */
 static bool move_map(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, enum exec_access access, unsigned char *bytes, bool writes)
 {
     struct exec_inst own = *inst;
-    own.cache += CACHE_OF_MAP - (access == EXEC_LOAD);
+    own.cache += CACHE_OF_MAP - (access == EXEC_LOAD); /* exec_bulk_bytes adds one for a load */
     for (unsigned at = 0; at < EXEC_TENSOR_MAP_BYTES; at += UNIT) {
         unsigned char *there = exec_bulk_bytes(warp, &own, lane, address + at, UNIT, access);
         if (there == NULL) return false;
@@ -261,6 +262,8 @@ static bool begin_box(struct box *box)
     return reason.finding == FINDING_NONE;
 }
 
+/* exec_tensor_copy says what the slots are; or to the same places in some of the cluster's blocks.
+ */
 static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_tensor_copy *copy = inst->extra;
