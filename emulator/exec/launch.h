@@ -86,6 +86,7 @@ enum exec_end {
     EXEC_WRONG_SPACE,   /* a shared or local address that is none; a store to constant memory */
     EXEC_ASSERT,        /* device assert failed: cudaErrorAssert */
     EXEC_TRAP,          /* trap, brkpt: cudaErrorLaunchFailure */
+    EXEC_ILLEGAL,       /* what an instruction is given makes none: cudaErrorIllegalInstruction */
     EXEC_UNSUPPORTED,   /* an instruction, or what it is to do */
     EXEC_ENDLESS,       /* the instruction limit was passed */
     EXEC_BARRIER,       /* every warp waits for ever: some for a barrier that not all reach */

@@ -204,7 +204,7 @@ __global__ void multicast(const __grid_constant__ CUtensorMap map, unsigned move
     if (rank == 0 && threadIdx.x == 0)
         asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::"
                      "bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(near(tile)),
-                     "l"(&map), "r"(3), "r"(2), "r"(near(&object)), "h"(ranks)
+                     "l"(&map), "r"(8), "r"(2), "r"(near(&object)), "h"(ranks)
                      : "memory");
     if (ranks >> rank & 1) await(&object, 0);
     copy_out(to + rank * moved, tile, moved);
@@ -286,7 +286,7 @@ __global__ void change(const __grid_constant__ CUtensorMap map, CUtensorMap *cha
                      : "memory");
     __syncthreads();
     asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(changed) : "memory");
-    load_all(changed, Coordinates{{2, 1}}, 2, 0, moved, moved, to);
+    load_all(changed, Coordinates{{8, 1}}, 2, 0, moved, moved, to);
 }
 
 // A map made from zeros, as Triton makes it: f16, 64 x 16, boxes of 32 x 8, swizzled by 64 bytes.

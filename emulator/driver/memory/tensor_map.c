@@ -86,7 +86,7 @@ CUresult driver_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataTy
     NEED_POINTER(elementStrides);
     if (device_capability() < FIRST_CAPABILITY)
         return finding_unsupported("tensor maps on a GPU of compute capability below 9.0");
-    if (tensorRank > 1) NEED_POINTER(globalStrides);
+    NEED_POINTER(globalStrides); /* of one dimension, too: so says an H100 */
     TRY(check_modes(tensorDataType, interleave, swizzle, l2Promotion, oobFill));
     map.rank = (uint8_t)(tensorRank < UINT8_MAX ? tensorRank : UINT8_MAX);
     map.type = type_number(tensorDataType);
@@ -98,7 +98,6 @@ CUresult driver_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataTy
         map.step[k] = (uint8_t)(elementStrides[k] < UINT8_MAX ? elementStrides[k] : UINT8_MAX);
         if (k + 1 < tensorRank && k + 1 < EXEC_TENSOR_DIMENSIONS) map.stride[k] = globalStrides[k];
     }
-    map.step[0] = 1; /* "the first element of this array is ignored" without interleaving */
     const char *broken = exec_tensor_map_wrong(&map);
     if (broken != NULL) return wrong(broken);
     exec_tensor_map_seal(&map, tensorMap);

@@ -246,6 +246,7 @@ static CUresult copy_parameters(struct launch *launch, void **parameters, void *
 static const CUresult codes[] = {
     [EXEC_OUT_OF_BOUNDS] = CUDA_ERROR_ILLEGAL_ADDRESS,
     [EXEC_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
+    [EXEC_ILLEGAL] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
     [EXEC_WRONG_SPACE] = CUDA_ERROR_ILLEGAL_ADDRESS,
     [EXEC_ASSERT] = CUDA_ERROR_ASSERT,
     [EXEC_TRAP] = CUDA_ERROR_LAUNCH_FAILED,

@@ -28,7 +28,8 @@ static void find_reductions(const struct ptx_instruction *at, struct exec_tensor
 #define TYPE(symbol) (1u << EXEC_TENSOR_##symbol)
     enum {
         WORDS = TYPE(U32) | TYPE(S32),
-        BITS = WORDS | TYPE(U64) | TYPE(S64),
+        BITS = WORDS | TYPE(U64), /* of s64, though PTX has it, an H100 knows no such instruction */
+        WHOLE = BITS | TYPE(S64),
         HALVES = TYPE(F16) | TYPE(BF16),
     };
     static const struct {
@@ -37,8 +38,8 @@ static void find_reductions(const struct ptx_instruction *at, struct exec_tensor
         uint32_t types;
     } taken[] = {
         {PTX_ATOMIC_ADD, false, WORDS | TYPE(U64) | TYPE(F32) | HALVES},
-        {PTX_ATOMIC_MIN, false, BITS | HALVES},
-        {PTX_ATOMIC_MAX, false, BITS | HALVES},
+        {PTX_ATOMIC_MIN, false, WHOLE | HALVES},
+        {PTX_ATOMIC_MAX, false, WHOLE | HALVES},
         {PTX_ATOMIC_INC, false, TYPE(U32)},
         {PTX_ATOMIC_DEC, false, TYPE(U32)},
         {PTX_ATOMIC_AND, true, BITS},

@@ -70,7 +70,7 @@ static bool open_map(struct exec_warp *warp, const struct exec_inst *inst, unsig
         reason.numbers[2] = map->rank;
         reason.numbers[3] = map->rank != 1;
     }
-    if (reason.finding != FINDING_NONE) exec_stop(warp, inst, EXEC_TRAP, lane, &reason);
+    if (reason.finding != FINDING_NONE) exec_stop(warp, inst, EXEC_ILLEGAL, lane, &reason);
     if (reason.finding == FINDING_NONE) exec_proxy_map_used(warp, inst, lane, address);
     return reason.finding == FINDING_NONE;
 }
@@ -161,11 +161,12 @@ static bool move_shared(const struct box *box, uint64_t address, unsigned char *
     return true;
 }
 
-/* What is outside of the tensor: zeros, or a NaN. PTX ISA 9.0, 5.5.3.3; which NaN it does not say.
+/* What is outside of the tensor: zeros, or a NaN. PTX ISA 9.0, 5.5.3.3; which NaN it does not say:
+ * what an H100 gives.
  */
 static void fill(const struct box *box, unsigned char *bytes)
 {
-    const uint64_t nan = UINT64_MAX >> (65 - 8 * box->bytes);
+    const uint64_t nan = UINT64_C(0x7ff77ff77ff77ff7) >> (64 - 8 * box->bytes);
     for (uint32_t k = 0; k < box->count[0]; k++) {
         const uint64_t value = box->map.fill ? nan : 0;
         memcpy(bytes + k * box->bytes, &value, box->bytes);
@@ -246,8 +247,18 @@ static bool begin_box(struct box *box)
         box->first[k] = ((const int32_t *)exec_slot(warp, copy->coordinates[k]))[box->lane];
     }
     struct exec_reason reason = {.finding = FINDING_NONE};
-    enum exec_end end = EXEC_TRAP;
-    if (shared % EXEC_TENSOR_ALIGNMENT != 0) {
+    enum exec_end end = EXEC_ILLEGAL;
+    unsigned negative = 0;
+    while (negative < copy->rank && box->first[negative] >= 0) negative++;
+    const int64_t begins = box->first[0] * (int64_t)box->bytes;
+    if (begins % UNIT != 0) { /* an H100 stops so; nothing that is written says it */
+        reason = (struct exec_reason){
+            .finding = FINDING_TENSOR_COORDINATE,
+            .numbers = {(uint64_t)(begins < 0 ? -begins : begins), begins < 0, UNIT}};
+    } else if (negative < copy->rank && !copy->loads) { /* the same */
+        reason = (struct exec_reason){.finding = FINDING_TENSOR_STORE_BEFORE,
+                                      .numbers = {(uint64_t)-box->first[negative], negative}};
+    } else if (shared % EXEC_TENSOR_ALIGNMENT != 0) {
         end = EXEC_MISALIGNED;
         reason =
             (struct exec_reason){.finding = FINDING_TENSOR_COPY_MISALIGNED,
@@ -328,7 +339,7 @@ static int op_replace(struct exec_warp *warp, const struct exec_inst *inst)
         /* A kernel may make a map out of zeros: nothing else is one that nobody has sealed. */
         if (memcmp(bytes, zeros, sizeof zeros) != 0 && !exec_tensor_map_open(&map, bytes))
             return exec_stop(
-                warp, inst, EXEC_TRAP, l,
+                warp, inst, EXEC_ILLEGAL, l,
                 &(struct exec_reason){.finding = FINDING_TENSOR_MAP_NONE, .numbers = {address[l]}});
         if (replace->field == EXEC_TENSOR_RANK) value++; /* "one less than the desired rank" */
         if (fields[replace->field].bytes == ONE && value > UINT8_MAX) value = UINT8_MAX;

@@ -1,17 +1,7 @@
 // Right: a graph that only allocates, launched again and again; what it allocated is given back
 // each time, by cudaFree, by cudaFreeAsync, or by a graph with a free node.
+#include "tests/programs/program.cuh"
 #include <cstdio>
-#include <cstdlib>
-#include <cuda_runtime.h>
-
-#define CHECK(e)                                                                                   \
-    do {                                                                                           \
-        cudaError_t r = (e);                                                                       \
-        if (r != cudaSuccess) {                                                                    \
-            fprintf(stderr, "%s(%d): %s: %s\n", __FILE__, __LINE__, #e, cudaGetErrorString(r));    \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 int main()
 {
