@@ -123,7 +123,8 @@ struct trace_record {
                         detached thread: 1: long after the function's end it had not ended */
     uint32_t unused;
     uint32_t stack; /* object of the TRACE_STACK with the calls up to `caller`; 0: not recorded */
-    char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; kernel's name */
+    char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; CREATE of memory: of
+                                   the call that made it; kernel's name */
     union {
         char text[TRACE_TEXT_SIZE];
         struct trace_finding finding;                       /* FINDING, ADVICE */

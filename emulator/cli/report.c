@@ -170,8 +170,29 @@ static const struct trace_record **find_leaks(const struct trace *trace, size_t 
 /* What the trace has no finding of. */
 static const struct trace_finding_kind leak_kind = {.name = "leak", .checker = "memcheck"};
 
+/* What ends memory that some calls make, where that of its kind is ended by another. */
+static const char *ended_by(const struct trace_record *made)
+{
+    static const struct {
+        const char *maker, *by;
+    } others[] = {
+        {"cudaMallocArray", "cudaFreeArray"},
+        {"cudaMalloc3DArray", "cudaFreeArray"},
+        {"cuArrayCreate", "cuArrayDestroy"},
+        {"cuArray3DCreate", "cuArrayDestroy"},
+        {"cudaMallocMipmappedArray", "cudaFreeMipmappedArray"},
+        {"cuMipmappedArrayCreate", "cuMipmappedArrayDestroy"},
+        {"cudaHostRegister", "cudaHostUnregister"},
+        {"cuMemHostRegister", "cuMemHostUnregister"},
+    };
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (strcmp(made->name, others[k].maker) == 0) return others[k].by;
+    return trace_held(made->what)->by;
+}
+
 struct leak {
     uint32_t what;
+    const char *by;
     char place[PLACE_SIZE];
     uint64_t count, bytes;
 };
@@ -193,7 +214,7 @@ static bool add_leaks(struct findings *findings, struct places *places, const st
         while (k < groups &&
                (leaks[k].what != leak->what || strcmp(leaks[k].place, leak->place) != 0))
             k++;
-        if (k == groups) groups++;
+        if (k == groups) leaks[groups++].by = ended_by(leaked[i]);
         leaks[k].count++;
         leaks[k].bytes += leaked[i]->bytes;
     }
@@ -202,7 +223,7 @@ static bool add_leaks(struct findings *findings, struct places *places, const st
         char leak[256];
         trace_leak_sentence(leaks[i].what, leaks[i].count, leaks[i].bytes, NULL, leak, sizeof leak);
         snprintf(finding.sentence, sizeof finding.sentence, "%s It is %s by %s.", leak,
-                 trace_held(leaks[i].what)->ended, trace_held(leaks[i].what)->by);
+                 trace_held(leaks[i].what)->ended, leaks[i].by);
         snprintf(finding.place, sizeof finding.place, "%s", leaks[i].place);
         if (!add(findings, &finding)) goto done;
     }

@@ -118,6 +118,14 @@ says "$(at allocation): leak: 4 times device memory (256 bytes) that was allocat
 says "$(at stream): leak: A stream that was created here was never destroyed."
 says '2 findings: leak (2)'
 
+run "$subject" leaks_of_other_calls
+exits 0 leaks_of_other_calls
+says "$(at array): leak: Device memory"
+says 'It is released by cudaFreeArray.'
+says "$(at registered): leak: Pinned memory (4096 bytes)"
+says 'It is released by cudaHostUnregister.'
+says '2 findings: leak (2)'
+
 run --error-exitcode=42 "$subject" leaks
 exits 42 '--error-exitcode'
 run --error-exitcode=42 "$subject" out_of_bounds

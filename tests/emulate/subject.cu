@@ -43,6 +43,16 @@ static int out_of_bounds()
     return error == cudaErrorIllegalAddress ? 3 : 1;
 }
 
+static int leaks_of_other_calls()
+{
+    static int registered[1024];
+    const cudaChannelFormatDesc words = cudaCreateChannelDesc<int>();
+    cudaArray_t array;
+    cudaMallocArray(&array, &words, 32, 4);                                   // here: array
+    cudaHostRegister(registered, sizeof registered, cudaHostRegisterDefault); // here: registered
+    return 0;
+}
+
 static int leaks()
 {
     cudaStream_t stream;
@@ -289,6 +299,7 @@ static const struct {
 } modes[] = {{"run_well", run_well},
              {"out_of_bounds", out_of_bounds},
              {"leaks", leaks},
+             {"leaks_of_other_calls", leaks_of_other_calls},
              {"unsupported", unsupported},
              {"wait", wait_for_signal},
              {"child", in_a_child},

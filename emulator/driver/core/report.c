@@ -44,5 +44,7 @@ void trace_memory(const struct memory_region *region, enum trace_kind kind, unsi
                                   .address = region->address,
                                   .bytes = region->size};
     trace_at_call(&record);
+    if (kind == TRACE_CREATE && thread.call.name != NULL)
+        call_plain_name(record.name, sizeof record.name, thread.call.name);
     trace_put(driver.trace, &record);
 }
