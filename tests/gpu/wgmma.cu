@@ -2,7 +2,8 @@
  * by descriptors of every kind. Each line is a checksum of the sum that all lanes hold, so that a
  * line is the same only if every lane has the same elements.
  *
- * Exact in every type, whatever the order of the additions. */
+ * Exact in every type, whatever the order of the additions; but for the last lines, which ask how
+ * sums are rounded. wgmma.txt has an H100's. */
 #include <cstdint>
 #include <cstdio>
 #include <cuda_bf16.h>
@@ -45,6 +46,32 @@ __device__ void put(__nv_bfloat16 *p, uint32_t i)
 __device__ void put(float *p, uint32_t i)
 {
     *p = (float)((int)(hash(i) % 7) - 3);
+}
+// Of many exponents, so that sums are rounded.
+struct AnyHalf {
+    __half value;
+};
+struct AnyBrain {
+    __nv_bfloat16 value;
+};
+struct AnyFloat {
+    float value;
+};
+__device__ float any(uint32_t i)
+{
+    return ldexpf((float)((int)(hash(i) % 4001) - 2000), (int)(hash(i + 77777u) % 13) - 16);
+}
+__device__ void put(AnyHalf *p, uint32_t i)
+{
+    p->value = __float2half_rn(any(i));
+}
+__device__ void put(AnyBrain *p, uint32_t i)
+{
+    p->value = __float2bfloat16_rn(any(i));
+}
+__device__ void put(AnyFloat *p, uint32_t i)
+{
+    p->value = any(i) * 1.0001f;
 }
 __device__ void put(int8_t *p, uint32_t i)
 {
@@ -257,5 +284,9 @@ int main()
     RUN_REGISTERS(HalfRB, __half);
     RUN_REGISTERS(TfR, float);
     RUN_REGISTERS(ByteR, int8_t);
+    run("Half64, rounded", multiply<Half64, AnyHalf>);
+    run("Short24, rounded", multiply<Short24, AnyHalf>);
+    run("Brain64, rounded", multiply<Brain64, AnyBrain>);
+    run("Tf64, rounded", multiply<Tf64, AnyFloat>);
     return 0;
 }

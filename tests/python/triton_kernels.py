@@ -1,10 +1,12 @@
 """Triton: masks, reductions, atomics, scans, sorts, transposes, random numbers, histograms, matrix
-products of three types by the tensor cores, and attention that keeps a running maximum.
+products of three types by the tensor cores, one by tensor maps, and attention that keeps a running
+maximum.
 
 PyTorch's own operations are machine code, which does not run here: arrays are made on the host."""
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 torch.manual_seed(7)
 
@@ -77,6 +79,15 @@ def product(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr)
 
 
 @triton.jit
+def product_by_maps(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    sums = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        sums = tl.dot(a.load([m, k]), b.load([n, k]).T, sums)
+    c.store([m, n], sums.to(tl.float16))
+
+
+@triton.jit
 def attention(q, k, v, out, scale, LENGTH: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     column, width = tl.arange(0, BLOCK), tl.arange(0, WIDTH)
@@ -138,6 +149,13 @@ for dtype, off in (torch.float16, 1e-2), (torch.bfloat16, 5e-2), (torch.float32,
     product[(2, 2)](a.cuda(), b.cuda(), c, 128, 96, BM=64, BN=64, BK=32)
     wanted = a.float() @ b.float()
     assert (c.cpu().float() - wanted).abs().max() < off * wanted.abs().max()
+
+a, b = torch.randn(128, 256).half(), torch.randn(128, 256).half()
+here = [a.cuda(), b.cuda(), torch.empty(128, 128, dtype=torch.float16, device="cuda")]
+product_by_maps[(2, 2)](*(TensorDescriptor.from_tensor(x, [64, 64]) for x in here), 256, BM=64,
+                        BN=64, BK=64)
+wanted = a.float() @ b.float().T
+assert (here[2].cpu().float() - wanted).abs().max() < 1e-2 * wanted.abs().max()
 
 q, k, v = (torch.randn(128, 64).half() for _ in range(3))
 out = torch.empty(128, 64, dtype=torch.float16, device="cuda")
