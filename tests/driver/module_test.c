@@ -192,14 +192,14 @@ START_TEST(an_instruction_that_does_not_exist_refuses_the_module)
         ck_assert_msg(strstr(log, rows[i].line) && strstr(log, rows[i].name), "%s", log);
     }
     OK(cuModuleLoadData(&module, KERNEL(".reg .pred p;\nsetp.ne.u32 p, %tid.x, 3;\n"
-                                        "@p bra done;\nwgmma.fence.sync.aligned;\ndone:")));
+                                        "@p bra done;\ntcgen05.wait::ld.sync.aligned;\ndone:")));
     OK(cuModuleGetFunction(&function, module, "k"));
     OK(cuLaunchKernel(function, 1, 1, 1, 3, 1, 1, 0, NULL, NULL, NULL));
     OK(cuCtxSynchronize());
     OK(cuLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, NULL, NULL, NULL));
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuCtxSynchronize());
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
-    ck_assert_ptr_nonnull(strstr(test_sentence(found), "wgmma.fence.sync.aligned"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "tcgen05.wait::ld.sync.aligned"));
 }
 END_TEST
 

@@ -203,9 +203,9 @@ $XDG_CACHE_HOME/overlap/numba
 $XDG_CACHE_HOME/overlap/cupy" ] || wrong 'caches of their own'
     grep -q '/emulator/lib/front/nvcc$' out || wrong 'the nvcc in front is first'
     run sh -c 'ls -d "$TRITON_CACHE_DIR" "$TORCHINDUCTOR_CACHE_DIR" "$TORCH_EXTENSIONS_DIR"; echo "$PYTORCH_NO_CUDA_MEMORY_CACHING"'
-    [ "$(cat out)" = "$XDG_CACHE_HOME/overlap/triton
+    [ "$(cat out)" = "$XDG_CACHE_HOME/overlap/extensions
 $XDG_CACHE_HOME/overlap/inductor
-$XDG_CACHE_HOME/overlap/extensions
+$XDG_CACHE_HOME/overlap/triton
 1" ] || wrong 'those of PyTorch too, whose tensors are allocations'
     PYTORCH_NO_CUDA_MEMORY_CACHING=0 run sh -c 'echo "$PYTORCH_NO_CUDA_MEMORY_CACHING"'
     [ "$(cat out)" = 0 ] || wrong 'what the user says holds'
