@@ -10,7 +10,11 @@
 #include "emulator/exec/warp.h"
 #include "emulator/memory/memory.h"
 
+/* The barriers that programs name, and behind them one for each so many warps, which wait for their
+ * wgmma by it. */
 #define EXEC_BARRIERS 16
+#define EXEC_GROUP_WARPS 4
+#define EXEC_ALL_BARRIERS (EXEC_BARRIERS + EXEC_MAX_WARPS / EXEC_GROUP_WARPS)
 #define EXEC_MAX_WARPS 32
 
 /* Generic addresses that no host pointer has: bit 56 is set, bits 52.. name the window. */
@@ -69,7 +73,7 @@ struct exec_block {
     struct exec_warp *warps;
     uint32_t warp_count;
     unsigned char *shared;
-    struct exec_barrier barriers[EXEC_BARRIERS];
+    struct exec_barrier barriers[EXEC_ALL_BARRIERS];
     uint32_t barriers_used;         /* a bit each: barriers[] with `used` set */
     bool named_barriers;            /* it uses others than those of __syncthreads() */
     struct exec_shadow *shadow;     /* of its shared memory; NULL: nobody wants to know */

@@ -19,7 +19,7 @@ __device__ void fence()
 }
 
 // A tile of 64 by 16 half-precision numbers times the first 8 of its rows; d: what lanes then have.
-__device__ void multiply(const unsigned *tile, unsigned d[4])
+__device__ void ask(const unsigned *tile, unsigned d[4])
 {
     const unsigned long long stride = (unsigned long long)(256 >> 4) << 32 | (128 >> 4) << 16;
     const unsigned long long descriptor = stride | shared_address(tile) >> 4;
@@ -28,7 +28,18 @@ __device__ void multiply(const unsigned *tile, unsigned d[4])
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4, 0, 1, 1, 0, 0;"
                  : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "l"(descriptor)); // wgmma
     // clang-format on
-    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+__device__ void await()
+{
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+__device__ void multiply(const unsigned *tile, unsigned d[4])
+{
+    ask(tile, d);
+    await();
 }
 
 __device__ void fill(unsigned *tile, const int *in, int first)
@@ -84,7 +95,8 @@ KERNEL wgmma_without_a_barrier(const int *in, int *out, int n)
     out[index()] = d[0] + d[3];
 }
 
-KERNEL wgmma_filled_too_early(const int *in, int *out, int n)
+// All four warps have read when one has waited.
+KERNEL right_wgmma_filled_behind_the_wait(const int *in, int *out, int n)
 {
     __shared__ __align__(128) unsigned tile[512];
     unsigned d[4], sum = 0;
@@ -96,4 +108,18 @@ KERNEL wgmma_filled_too_early(const int *in, int *out, int n)
         sum += d[0];
     }
     out[index()] = sum;
+}
+
+KERNEL wgmma_filled_before_the_wait(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4];
+    fill(tile, in, 0);
+    fence();
+    __syncthreads();
+    ask(tile, d);
+    fill(tile, in, 1);
+    fence();
+    await();
+    out[index()] = d[0];
 }

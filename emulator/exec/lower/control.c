@@ -298,6 +298,7 @@ bool lower_control(struct lower *lower)
         [PTX_OP_STACKSAVE] = lower_stack,
         [PTX_OP_STACKRESTORE] = lower_stack,
         [PTX_OP_NANOSLEEP] = lower_nanosleep,
+        [PTX_OP_WGMMA_WAIT] = lower_plain,
         [PTX_OP_CLUSTER_ARRIVE] = lower_cluster_arrive,
         [PTX_OP_CLUSTER_WAIT] = lower_cluster_wait,
     };

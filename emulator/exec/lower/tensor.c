@@ -413,7 +413,8 @@ static void lower_transpose(struct lower *lower)
 /* ---- wgmma ----------------------------------------------------------------------------------- */
 
 /* One warp's part of d = a * b + d of four warps: 16 rows of d, by products of m16n8. All is done
- * when it is issued, one of the moments that PTX allows: fences and waits have nothing to do. */
+ * when it is issued, one of the moments that PTX allows: a wait is for the other warps' parts only.
+ */
 struct group {
     const struct exec_row *row;       /* of m16n8 */
     struct matrix first, second, sum; /* of m16n8 */
@@ -628,7 +629,6 @@ bool lower_tensor(struct lower *lower)
         return true;
     case PTX_OP_WGMMA_FENCE:
     case PTX_OP_WGMMA_COMMIT:
-    case PTX_OP_WGMMA_WAIT:
         lower_row(lower, "nop");
         return true;
     default:

@@ -182,7 +182,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
 {
     struct exec_block *block = warp->block;
     struct exec_barrier *barrier = &block->barriers[id];
-    assert(id < EXEC_BARRIERS && warp->mask != 0 && (warp->mask & ~warp->live) == 0);
+    assert(id < EXEC_ALL_BARRIERS && warp->mask != 0 && (warp->mask & ~warp->live) == 0);
     if (barrier->used && barrier->expected != expected)
         return counts_differ(warp, inst, id, expected);
     block->named_barriers |= id != 0 || expected || !wait;

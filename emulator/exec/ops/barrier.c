@@ -89,7 +89,18 @@ static int op_or(struct exec_warp *warp, const struct exec_inst *inst)
     return put_predicate(warp, inst, left(warp, inst)->positive != 0);
 }
 
+/* wgmma is one product of four warps: who waits for it waits until the others have asked for their
+ * parts, too, and have read what those read. */
+static int op_group_wait(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t group = warp->index / EXEC_GROUP_WARPS;
+    if ((group + 1) * EXEC_GROUP_WARPS > warp->block->warp_count) return EXEC_GO;
+    return exec_barrier_meet(warp, inst, EXEC_BARRIERS + group, EXEC_GROUP_WARPS * EXEC_LANES, NULL,
+                             true);
+}
+
 const struct exec_row exec_barrier_rows[] = {{"bar.red.popc.u32", op_popc, "u32 p"},
                                              {"bar.red.and.pred", op_and, "p p"},
                                              {"bar.red.or.pred", op_or, "p p"},
+                                             {"wgmma.wait_group.sync", op_group_wait, ""},
                                              {NULL, NULL, NULL}};

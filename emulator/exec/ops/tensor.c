@@ -263,15 +263,14 @@ static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* Of wgmma: four warps, each with its rows of the first factor and of the sum. */
-enum { GROUP_WARPS = 4, GROUP_ROWS = 16 };
+enum { GROUP_ROWS = 16 }; /* of wgmma's first factor and sum, that a warp has */
 
 static u32 count_group(const struct exec_warp *warp)
 {
     const struct exec_block *block = warp->block;
-    const u32 first = warp->index / GROUP_WARPS * GROUP_WARPS;
+    const u32 first = warp->index / EXEC_GROUP_WARPS * EXEC_GROUP_WARPS;
     u32 count = 0;
-    for (u32 k = first; k < first + GROUP_WARPS && k < block->warp_count; k++)
+    for (u32 k = first; k < first + EXEC_GROUP_WARPS && k < block->warp_count; k++)
         count += (u32)__builtin_popcount(block->warps[k].existing);
     return count;
 }
@@ -281,10 +280,10 @@ static int op_begin(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_group_sum *sum = inst->extra;
     const u32 keeps = *(const u32 *)exec_slot(warp, inst->a), lanes = count_group(warp);
-    if (lanes != GROUP_WARPS * EXEC_LANES)
+    if (lanes != EXEC_GROUP_WARPS * EXEC_LANES)
         return exec_stop(warp, inst, EXEC_MASK, 0,
                          &(struct exec_reason){.finding = FINDING_WARP_NOT_WHOLE,
-                                               .numbers = {lanes, GROUP_WARPS * EXEC_LANES}});
+                                               .numbers = {lanes, EXEC_GROUP_WARPS * EXEC_LANES}});
     if (keeps == EXEC_ALL) return EXEC_GO;
     for (u32 k = 0; k < sum->count; k++) {
         u32 *slot = exec_slot(warp, sum->slots[k]);
@@ -332,7 +331,7 @@ static int op_group_address(struct exec_warp *warp, const struct exec_inst *inst
     const struct exec_group_element *element = inst->extra;
     const struct descriptor descriptor =
         read_descriptor(((const u64 *)exec_slot(warp, inst->a))[__builtin_ctz(warp->mask)]);
-    const u32 before = element->first ? warp->index % GROUP_WARPS * GROUP_ROWS : 0;
+    const u32 before = element->first ? warp->index % EXEC_GROUP_WARPS * GROUP_ROWS : 0;
     const u32 bytes = element->by_depth ? 4 : element->bytes; /* that the lane reads */
     u64 *d = exec_slot(warp, inst->d);
     EXEC_FOR_LANES
