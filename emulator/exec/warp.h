@@ -88,6 +88,7 @@ struct exec_warp {
     struct exec_worker *worker;
     uint16_t index;    /* in the block */
     bool fresh;        /* its first turn has not begun, and its counts are another block's */
+    bool multiplying;  /* has asked for a wgmma since it waited for one */
     uint32_t existing; /* lanes that the block has in this warp */
     struct exec_frame *root;
     struct exec_poison *poison; /* check/poison.h; NULL: it has none */

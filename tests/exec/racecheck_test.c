@@ -183,6 +183,7 @@ static const char *const right[] = {
     "right_wgmma",
     "right_wgmma_twice",
     "right_wgmma_filled_behind_the_wait",
+    "right_wgmma_one_waits_more",
     "right_async_box",
     "right_async_box_out",
     "right_async_box_added",

@@ -110,6 +110,20 @@ KERNEL right_wgmma_filled_behind_the_wait(const int *in, int *out, int n)
     out[index()] = sum;
 }
 
+// One warp waits for nothing, in front of its product and behind it.
+KERNEL right_wgmma_one_waits_more(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4];
+    if (threadIdx.x < 32) await();
+    fill(tile, in, 0);
+    fence();
+    __syncthreads();
+    multiply(tile, d);
+    if (threadIdx.x < 32) await();
+    out[index()] = d[0];
+}
+
 KERNEL wgmma_filled_before_the_wait(const int *in, int *out, int n)
 {
     __shared__ __align__(128) unsigned tile[512];

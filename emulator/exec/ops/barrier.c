@@ -90,11 +90,12 @@ static int op_or(struct exec_warp *warp, const struct exec_inst *inst)
 }
 
 /* wgmma is one product of four warps: who waits for it waits until the others have asked for their
- * parts, too, and have read what those read. */
+ * parts, too, and have read what those read. With nothing asked for, one warp may wait alone. */
 static int op_group_wait(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t group = warp->index / EXEC_GROUP_WARPS;
-    if ((group + 1) * EXEC_GROUP_WARPS > warp->block->warp_count) return EXEC_GO;
+    if (!warp->multiplying) return EXEC_GO;
+    warp->multiplying = false;
     return exec_barrier_meet(warp, inst, EXEC_BARRIERS + group, EXEC_GROUP_WARPS * EXEC_LANES, NULL,
                              true);
 }

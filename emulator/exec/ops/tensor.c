@@ -284,6 +284,7 @@ static int op_begin(struct exec_warp *warp, const struct exec_inst *inst)
         return exec_stop(warp, inst, EXEC_MASK, 0,
                          &(struct exec_reason){.finding = FINDING_WARP_NOT_WHOLE,
                                                .numbers = {lanes, EXEC_GROUP_WARPS * EXEC_LANES}});
+    warp->multiplying = true;
     if (keeps == EXEC_ALL) return EXEC_GO;
     for (u32 k = 0; k < sum->count; k++) {
         u32 *slot = exec_slot(warp, sum->slots[k]);
