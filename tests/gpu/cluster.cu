@@ -6,25 +6,16 @@
 //
 //     nvcc -std=c++17 -arch=sm_90a -o cluster tests/gpu/cluster.cu
 //     ./cluster | grep -v '^~clusters' > tests/gpu/cluster.txt
+#include "gpu.cuh"
+
 #include <cooperative_groups.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace cg = cooperative_groups;
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t e = (call);                                                                    \
-        if (e != cudaSuccess) {                                                                    \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e));                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 constexpr int ROOM = 1 << 16, THREADS = 64;
 static unsigned *device, host[ROOM];
@@ -400,17 +391,6 @@ static int mistake(const char *name)
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     printf("~%s: %s\n", name, cudaGetErrorName(error));
     return 0;
-}
-
-static void in_process(char *self, const char *name)
-{
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", self, name, (char *)NULL);
-        _exit(127);
-    }
-    waitpid(child, NULL, 0);
 }
 
 // ---- the host's side ---------------------------------------------------------------------------

@@ -4,20 +4,13 @@
 //
 //     nvcc -std=c++17 -arch=sm_90 -o conditional tests/gpu/conditional.cu
 //     ./conditional > tests/gpu/conditional.txt
+#include "gpu.cuh"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t e = (call);                                                                    \
-        if (e != cudaSuccess) {                                                                    \
-            printf("%s, line %d: %s\n", #call, __LINE__, cudaGetErrorName(e));                     \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 using Handle = cudaGraphConditionalHandle;
 

@@ -1,20 +1,13 @@
 // What the programs that ask of textures share: arrays filled with numbers, coordinates, samples.
 #pragma once
+#include "gpu.cuh"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
 #include <vector>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t e = (call);                                                                    \
-        if (e != cudaSuccess) {                                                                    \
-            printf("%s, line %d: %s\n", #call, __LINE__, cudaGetErrorName(e));                     \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 constexpr int SAMPLES = 4096;
 static float *answers;     // SAMPLES of them

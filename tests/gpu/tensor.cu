@@ -4,6 +4,8 @@
 // rounded. tensor.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o tensor tests/gpu/tensor.cu && ./tensor > tests/gpu/tensor.txt
+#include "gpu.cuh"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -15,15 +17,6 @@
 #include <mma.h>
 #include <type_traits>
 #include <vector>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t e = (call);                                                                    \
-        if (e != cudaSuccess) {                                                                    \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e));                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 using namespace nvcuda;
 

@@ -4,6 +4,8 @@
 //
 //     nvcc -std=c++17 -arch=sm_90 -o tensor_sums tests/gpu/tensor_sums.cu && ./tensor_sums >
 //     gpu.txt
+#include "gpu.cuh"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -11,15 +13,6 @@
 #include <cstring>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t e = (call);                                                                    \
-        if (e != cudaSuccess) {                                                                    \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e));                             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 constexpr int LANES = 32, M = 16, N = 8, RUNS = 10;
 
