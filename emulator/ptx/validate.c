@@ -383,7 +383,7 @@ static void check_tensor(const struct check *check, const struct ptx_token *at,
                          const struct ptx_operand *operand)
 {
     struct ptx_parser *p = check->p;
-    const uint8_t dimensions = check->instruction->modifiers.dimensions;
+    const uint16_t dimensions = check->instruction->modifiers.dimensions;
     const uint32_t given = operand->count - operand->component;
     const uint32_t wanted = dimensions - PTX_DIMENSIONS_1 + 1u;
     /* made by this parse for this instruction, so not read-only yet */

@@ -115,7 +115,7 @@ static struct exec_image_access *new_access(struct lower *lower)
     char name[64];
     const struct ptx_modifiers *modifiers = &lower->at->modifiers;
     struct exec_image_access *access = arena_take(&lower->program->arena, 1, sizeof *access);
-    const uint8_t which = modifiers->geometry ? modifiers->geometry : modifiers->query;
+    const uint16_t which = modifiers->geometry ? modifiers->geometry : modifiers->query;
     snprintf(name, sizeof name, "%s.%s", ptx_opcode_name(lower->at->op),
              ptx_modifier_name((enum ptx_modifier)which));
     if (access != NULL) access->name = arena_text(&lower->program->arena, name);
