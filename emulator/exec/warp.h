@@ -88,7 +88,6 @@ struct exec_warp {
     struct exec_worker *worker;
     uint16_t index;    /* in the block */
     bool fresh;        /* its first turn has not begun, and its counts are another block's */
-    bool multiplying;  /* has asked for a wgmma since it waited for one */
     uint32_t existing; /* lanes that the block has in this warp */
     struct exec_frame *root;
     struct exec_poison *poison; /* check/poison.h; NULL: it has none */
@@ -102,6 +101,7 @@ struct exec_warp {
     bool rotate;       /* the next turn goes to the fragment that waited longest */
     bool halves_begun; /* of halves[], by this block */
     bool stack_moved;  /* by this block */
+    bool multiplying;  /* has asked for a wgmma since it waited for one */
     uint32_t rounds;   /* lanes that went round a loop with a barrier in it, and met none since */
     uint32_t arrived;  /* lanes that have arrived in the present phase of the cluster's barrier */
     uint32_t passed;   /* lanes that had in the one before, and have not waited for it */

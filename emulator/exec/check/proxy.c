@@ -1,12 +1,12 @@
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/machine/tensor_map.h"
 
 #include <stdlib.h>
 
 enum {
-    UNIT = 16,       /* bytes: what bulk copies are made of */
-    MAP_BYTES = 128, /* of a tensor map */
-    MAPS = 4,        /* changed and not fenced: the latest are remembered */
+    UNIT = 16, /* bytes: what bulk copies are made of */
+    MAPS = 4,  /* changed and not fenced: the latest are remembered */
 };
 
 struct changed_map {
@@ -118,7 +118,7 @@ void exec_proxy_map_used(const struct exec_warp *warp, const struct exec_inst *i
         const struct exec_reported second = {warp->index * EXEC_LANES + lane, inst->position,
                                              EXEC_LOAD, true};
         exec_report(warp, EXEC_WRONG_PROXY, &first, &second, region, address - region->address,
-                    MAP_BYTES);
+                    EXEC_TENSOR_MAP_BYTES);
         return;
     }
 }

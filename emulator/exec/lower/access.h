@@ -23,6 +23,10 @@ bool lower_find_place(struct lower *lower, const struct ptx_operand *address, ui
  * and lower_unsupported has been called. */
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint16_t space);
 
+/* The slots of a bulk copy: the ranks that a multicast names (NULL: it is none), and room for a
+ * reduction's operation. False: not possible, and lower_unsupported has been called. */
+bool lower_bulk_slots(struct lower *lower, const struct ptx_operand *ranks, struct exec_bulk *bulk);
+
 /* A fence of the scope of the instruction at hand. */
 void lower_fence(struct lower *lower);
 

@@ -3,6 +3,15 @@
  */
 #include "emulator/exec/lower/access.h"
 
+bool lower_bulk_slots(struct lower *lower, const struct ptx_operand *ranks, struct exec_bulk *bulk)
+{
+    bulk->ranks = ranks != NULL ? lower_source(lower, ranks, 4) : EXEC_NO_SLOT;
+    bulk->address = lower_scratch(lower);
+    bulk->value = lower_scratch(lower);
+    bulk->before = lower_scratch(lower);
+    return ranks == NULL || bulk->ranks != EXEC_NO_SLOT;
+}
+
 static void lower_copy(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -39,18 +48,12 @@ static void lower_copy(struct lower *lower)
         lower_generic(lower, &operands[1], from_global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED);
     const uint32_t size = lower_source(lower, &operands[2], 4);
     uint32_t object = 0;
-    bulk->ranks = EXEC_NO_SLOT;
-    if (at->modifiers.multicast && at->operand_count > 4) {
-        bulk->ranks = lower_source(lower, &operands[4], 4);
-        if (bulk->ranks == EXEC_NO_SLOT) return;
-    }
+    const bool many = at->modifiers.multicast && at->operand_count > 4;
+    if (!lower_bulk_slots(lower, many ? &operands[4] : NULL, bulk)) return;
     if (bulk->tells) object = lower_generic(lower, &operands[3], PTX_SPACE_SHARED);
     if (to == EXEC_NO_SLOT || from == EXEC_NO_SLOT || size == EXEC_NO_SLOT ||
         object == EXEC_NO_SLOT)
         return;
-    bulk->address = lower_scratch(lower);
-    bulk->value = lower_scratch(lower);
-    bulk->before = lower_scratch(lower);
     struct exec_inst *inst = lower_row(lower, reduces ? "cp.reduce.async.bulk" : "cp.async.bulk");
     inst->a = to;
     inst->b = from;

@@ -3,6 +3,7 @@
  */
 #include "emulator/exec/lower/access.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 enum { CACHES = 3 }; /* of the box, of a source, of the map */
@@ -33,7 +34,7 @@ static void find_reductions(const struct ptx_instruction *at, struct exec_tensor
         HALVES = TYPE(F16) | TYPE(BF16),
     };
     static const struct {
-        uint8_t operation;
+        uint16_t operation;
         bool of_bits;
         uint32_t types;
     } taken[] = {
@@ -73,24 +74,17 @@ static void lower_tensor_copy(struct lower *lower)
         lower->failed = true;
         return;
     }
-    *copy = (struct exec_tensor_copy){.loads = at->modifiers.source == PTX_SOURCE_GLOBAL,
-                                      .reduces = at->op == PTX_OP_CP_REDUCE_BULK_TENSOR};
-    if (copy->reduces) find_reductions(at, copy);
+    *copy = (struct exec_tensor_copy){.loads = at->modifiers.source == PTX_SOURCE_GLOBAL};
+    if (at->op == PTX_OP_CP_REDUCE_BULK_TENSOR) find_reductions(at, copy);
     lower_guard(lower);
     const uint32_t shared = lower_generic(lower, &operands[!copy->loads],
                                           copy->loads ? at->modifiers.space : PTX_SPACE_SHARED);
     if (shared == EXEC_NO_SLOT || !lower_tensor_operand(lower, &operands[copy->loads], copy, &map))
         return;
-    copy->bulk.ranks = EXEC_NO_SLOT;
-    if (at->modifiers.multicast) {
-        copy->bulk.ranks = lower_source(lower, &operands[3], 4);
-        if (copy->bulk.ranks == EXEC_NO_SLOT) return;
-    }
+    if (!lower_bulk_slots(lower, at->modifiers.multicast ? &operands[3] : NULL, &copy->bulk))
+        return;
     if (copy->loads) object = lower_generic(lower, &operands[2], at->modifiers.space);
     if (object == EXEC_NO_SLOT) return;
-    copy->bulk.address = lower_scratch(lower);
-    copy->bulk.value = lower_scratch(lower);
-    copy->bulk.before = lower_scratch(lower);
     struct exec_inst *inst = lower_row(lower, "cp.async.bulk.tensor");
     inst->a = shared;
     inst->b = map;
@@ -98,44 +92,47 @@ static void lower_tensor_copy(struct lower *lower)
     inst->extra = copy;
     inst->cache = (uint32_t)lower->program->cache_count;
     lower->program->cache_count += CACHES;
-    if (copy->reduces) lower->function->talks = true;
+    if (copy->operation != NULL) lower->function->talks = true;
 }
 
 static void lower_replace(struct lower *lower)
 {
+#define FIELD(member)                                                                              \
+    offsetof(struct exec_tensor_map, member), sizeof((struct exec_tensor_map *)0)->member
     static const struct {
-        uint8_t part, field, count;
-    } parts[] = {
-        {PTX_PART_ADDRESS, EXEC_TENSOR_ADDRESS, 1},
-        {PTX_PART_RANK, EXEC_TENSOR_RANK, 1},
-        {PTX_PART_BOX, EXEC_TENSOR_BOX, EXEC_TENSOR_DIMENSIONS},
-        {PTX_PART_SIZE, EXEC_TENSOR_SIZE, EXEC_TENSOR_DIMENSIONS},
-        {PTX_PART_STRIDE, EXEC_TENSOR_STRIDE, EXEC_TENSOR_DIMENSIONS - 1},
-        {PTX_PART_STEP, EXEC_TENSOR_STEP, EXEC_TENSOR_DIMENSIONS},
-        {PTX_PART_TYPE, EXEC_TENSOR_TYPE, 1},
-        {PTX_PART_INTERLEAVE, EXEC_TENSOR_INTERLEAVE, 1},
-        {PTX_PART_SWIZZLE, EXEC_TENSOR_SWIZZLE, 1},
-        {PTX_PART_ATOM, EXEC_TENSOR_ATOM, 1},
-        {PTX_PART_FILL, EXEC_TENSOR_FILL, 1},
+        uint16_t part, offset, size, count; /* size: bytes of all `count` */
+    } fields[] = {
+        {PTX_PART_ADDRESS, FIELD(address), 1},
+        {PTX_PART_RANK, FIELD(rank), 1},
+        {PTX_PART_BOX, FIELD(box), EXEC_TENSOR_DIMENSIONS},
+        {PTX_PART_SIZE, FIELD(size), EXEC_TENSOR_DIMENSIONS},
+        {PTX_PART_STRIDE, FIELD(stride), EXEC_TENSOR_DIMENSIONS - 1},
+        {PTX_PART_STEP, FIELD(step), EXEC_TENSOR_DIMENSIONS},
+        {PTX_PART_TYPE, FIELD(type), 1},
+        {PTX_PART_INTERLEAVE, FIELD(interleave), 1},
+        {PTX_PART_SWIZZLE, FIELD(swizzle), 1},
+        {PTX_PART_ATOM, FIELD(atom), 1},
+        {PTX_PART_FILL, FIELD(fill), 1},
     };
+#undef FIELD
     const struct ptx_instruction *at = lower->at;
     const struct ptx_operand *ordinal = at->operand_count > 2 ? &at->operands[1] : NULL;
+    const uint32_t index = ordinal != NULL ? (uint32_t)ordinal->bits : 0;
     struct exec_tensor_replace *replace = arena_take(&lower->program->arena, 1, sizeof *replace);
     if (replace == NULL) {
         lower->failed = true;
         return;
     }
-    uint32_t count = 0;
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-        if (parts[k].part != at->modifiers.part) continue;
-        replace->field = (enum exec_tensor_field)parts[k].field;
-        count = parts[k].count;
-    }
-    replace->ordinal = ordinal != NULL ? (uint32_t)ordinal->bits : 0;
+    size_t k = 0;
+    while (fields[k].part != at->modifiers.part) k++; /* ptx/rules.c: it has one of them */
+    const uint32_t count = fields[k].count;
+    replace->bytes = fields[k].size / count;
+    replace->offset = fields[k].offset + index * replace->bytes;
+    replace->plus_one = at->modifiers.part == PTX_PART_RANK; /* "one less than the desired rank" */
     replace->wide = at->type == PTX_B64;
     const bool is_one = ordinal == NULL && count == 1;
     if (!is_one && (ordinal == NULL || count == 1 || ordinal->kind != PTX_OPERAND_IMMEDIATE ||
-                    replace->ordinal >= count)) {
+                    index >= count)) {
         lower_unsupported(lower, UNSUPPORTED_OPERAND);
         return;
     }

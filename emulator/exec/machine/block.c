@@ -52,7 +52,6 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
         warp->worker = worker;
         warp->index = k;
         warp->existing = lanes >= EXEC_LANES ? EXEC_ALL : (1u << lanes) - 1;
-        warp->multiplying = false;
         warp->local_stride = worker->local_stride;
         warp->stack_moved = true;
         if (!worker->local_stride) continue;

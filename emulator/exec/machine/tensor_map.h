@@ -41,21 +41,6 @@ enum exec_tensor_swizzle {
     EXEC_SWIZZLES
 };
 
-/* The fields that tensormap.replace changes. */
-enum exec_tensor_field {
-    EXEC_TENSOR_ADDRESS,
-    EXEC_TENSOR_RANK,
-    EXEC_TENSOR_BOX,
-    EXEC_TENSOR_SIZE,
-    EXEC_TENSOR_STRIDE,
-    EXEC_TENSOR_STEP,
-    EXEC_TENSOR_TYPE,
-    EXEC_TENSOR_INTERLEAVE,
-    EXEC_TENSOR_SWIZZLE,
-    EXEC_TENSOR_ATOM,
-    EXEC_TENSOR_FILL,
-};
-
 /* Dimension 0 is the innermost, whose elements lie side by side. */
 struct exec_tensor_map {
     uint64_t address;                            /* of the tensor, in global memory */

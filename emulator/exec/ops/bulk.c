@@ -146,6 +146,16 @@ struct exec_inst exec_bulk_one(const struct exec_inst *inst, const struct exec_b
                               .cache = inst->cache};
 }
 
+void exec_bulk_put(const struct exec_warp *warp, const struct exec_bulk *bulk, unsigned lane,
+                   uint64_t address, const unsigned char *element, uint32_t bytes)
+{
+    const uint32_t width = bytes == 8 ? 8 : 4; /* of a lane's slot */
+    unsigned char *value = (unsigned char *)exec_slot(warp, bulk->value) + width * lane;
+    memset(value, 0, width);
+    memcpy(value, element, bytes);
+    ((uint64_t *)exec_slot(warp, bulk->address))[lane] = address;
+}
+
 /* The same, element by element through the row of the atomic operation. */
 static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
 {
@@ -153,11 +163,8 @@ static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
     const uint64_t *to = exec_slot(warp, inst->a);
     const uint64_t *from = exec_slot(warp, inst->b);
     const uint32_t *size = exec_slot(warp, inst->c);
-    uint64_t *address = exec_slot(warp, bulk->address);
-    unsigned char *values = exec_slot(warp, bulk->value);
     const struct exec_inst one = exec_bulk_one(inst, bulk, bulk->apply);
     const uint32_t all = warp->mask;
-    const uint32_t width = bulk->bytes == 8 ? 8 : 4; /* of a lane */
     if (check_shape(warp, inst) != EXEC_GO) return EXEC_STOP;
     EXEC_FOR_ACTIVE
     {
@@ -172,9 +179,7 @@ static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
             const unsigned char *source =
                 exec_bulk_bytes(warp, inst, l, from[l] + at, bulk->bytes, EXEC_LOAD);
             if (source == NULL) return EXEC_STOP;
-            memset(values + width * l, 0, width);
-            memcpy(values + width * l, source, bulk->bytes);
-            address[l] = to[l] + at;
+            exec_bulk_put(warp, bulk, l, to[l] + at, source, bulk->bytes);
             left |= 1u << l;
         }
         warp->mask = left;

@@ -63,14 +63,13 @@ struct exec_tensor_copy {
     uint32_t coordinates[EXEC_TENSOR_DIMENSIONS]; /* slots */
     exec_handler *apply[EXEC_TENSOR_TYPES]; /* of a reduction: the rows of the atomic operation for
                                                each type; NULL: it does not take it */
-    bool reduces;
-    const char *operation; /* of a reduction: "add" */
+    const char *operation;                  /* of a reduction: "add"; NULL: it is none */
 };
 
 /* tensormap.replace: slot a: the map's generic address, b: the new value, 4 or 8 bytes wide. */
 struct exec_tensor_replace {
-    enum exec_tensor_field field;
-    uint32_t ordinal;
+    uint32_t offset, bytes; /* of the field in struct exec_tensor_map */
+    bool plus_one;          /* the field is one more than the value */
     bool wide;
 };
 

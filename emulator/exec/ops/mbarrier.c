@@ -167,8 +167,10 @@ static int op_complete(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
     const uint32_t *bytes = exec_slot(warp, inst->b);
-    EXEC_FOR_ACTIVE if (!exec_mbarrier_complete(warp, inst, l, address[l],
-                                                bytes[l])) return EXEC_STOP;
+    EXEC_FOR_ACTIVE
+    {
+        if (!exec_mbarrier_complete(warp, inst, l, address[l], bytes[l])) return EXEC_STOP;
+    }
     return EXEC_GO;
 }
 

@@ -46,8 +46,11 @@ void exec_bulk_fills(const struct exec_warp *warp, const struct exec_inst *inst,
                      uint64_t to, uint32_t size, const uint64_t *object);
 /* The same place in the shared memory of the cluster's block `rank`. */
 uint64_t exec_bulk_in_block(uint64_t address, uint32_t rank);
-/* The atomic operation of one element, by the row `apply`. */
+/* A reduction's atomic operation of one element, by the row `apply`; and what the lane gives it: an
+ * element of `bytes`, to be combined with the one at a generic address. */
 struct exec_inst exec_bulk_one(const struct exec_inst *inst, const struct exec_bulk *bulk,
                                exec_handler *apply);
+void exec_bulk_put(const struct exec_warp *warp, const struct exec_bulk *bulk, unsigned lane,
+                   uint64_t address, const unsigned char *element, uint32_t bytes);
 
 #endif

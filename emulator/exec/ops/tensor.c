@@ -246,6 +246,12 @@ static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
+/* A coordinate that lane l has: struct exec_element's, struct exec_group_element's. */
+static u32 of_lane(const u32 parts[3], u32 l)
+{
+    return parts[0] + parts[1] * (l / 4) + parts[2] * (l % 4);
+}
+
 /* Slot d = the address of an element of the matrix at a whose lines lie b elements apart. */
 static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
 {
@@ -255,9 +261,7 @@ static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
     u64 *d = exec_slot(warp, inst->d);
     EXEC_FOR_LANES
     {
-        const u32 line = element->line[0] + element->line[1] * (l / 4) + element->line[2] * (l % 4);
-        const u32 inside =
-            element->inside[0] + element->inside[1] * (l / 4) + element->inside[2] * (l % 4);
+        const u32 line = of_lane(element->line, l), inside = of_lane(element->inside, l);
         d[l] = base[l] + ((u64)line * stride[l] + inside) * element->bytes;
     }
     return EXEC_GO;
@@ -337,10 +341,8 @@ static int op_group_address(struct exec_warp *warp, const struct exec_inst *inst
     u64 *d = exec_slot(warp, inst->d);
     EXEC_FOR_LANES
     {
-        const u32 across = before + element->across[0] + element->across[1] * (l / 4) +
-                           element->across[2] * (l % 4);
-        const u32 depth =
-            element->depth[0] + element->depth[1] * (l / 4) + element->depth[2] * (l % 4);
+        const u32 across = before + of_lane(element->across, l);
+        const u32 depth = of_lane(element->depth, l);
         d[l] = find_in_group(&descriptor, element->by_depth, across, depth, element->bytes);
         exec_proxy_reads(warp, inst, l, d[l], bytes);
     }

@@ -167,10 +167,8 @@ static bool move_shared(const struct box *box, uint64_t address, unsigned char *
 static void fill(const struct box *box, unsigned char *bytes)
 {
     const uint64_t nan = UINT64_C(0x7ff77ff77ff77ff7) >> (64 - 8 * box->bytes);
-    for (uint32_t k = 0; k < box->count[0]; k++) {
-        const uint64_t value = box->map.fill ? nan : 0;
-        memcpy(bytes + k * box->bytes, &value, box->bytes);
-    }
+    const uint64_t value = box->map.fill ? nan : 0;
+    for (uint32_t k = 0; k < box->count[0]; k++) memcpy(bytes + k * box->bytes, &value, box->bytes);
 }
 
 static bool load_row(const struct box *box, const struct row *row)
@@ -186,15 +184,13 @@ static bool load_row(const struct box *box, const struct row *row)
 static bool reduce_row(const struct box *box, const struct row *row, const unsigned char *bytes)
 {
     struct exec_warp *warp = box->warp;
-    uint64_t *address = exec_slot(warp, box->copy->bulk.address);
-    unsigned char *values = exec_slot(warp, box->copy->bulk.value);
-    const uint32_t width = box->bytes == 8 ? 8 : 4, all = warp->mask; /* of a lane's slot */
+    const uint32_t all = warp->mask;
     int step = EXEC_GO;
     warp->mask = 1u << box->lane;
     for (uint32_t k = row->begin; k < row->end && step == EXEC_GO; k++) {
-        memset(values + width * box->lane, 0, width);
-        memcpy(values + width * box->lane, bytes + k * box->bytes, box->bytes);
-        address[box->lane] = row->global + (uint64_t)(k - row->begin) * box->bytes;
+        exec_bulk_put(warp, &box->copy->bulk, box->lane,
+                      row->global + (uint64_t)(k - row->begin) * box->bytes, bytes + k * box->bytes,
+                      box->bytes);
         step = box->one.run(warp, &box->one);
     }
     warp->mask = all;
@@ -207,7 +203,7 @@ static bool store_row(const struct box *box, const struct row *row)
     unsigned char bytes[MOST_ROW_BYTES];
     if (row->begin == row->end) return true;
     if (!move_shared(box, row->shared, bytes, EXEC_LOAD)) return false;
-    if (box->copy->reduces) return reduce_row(box, row, bytes);
+    if (box->copy->operation != NULL) return reduce_row(box, row, bytes);
     return move_global(box, row->global, bytes + row->begin * box->bytes,
                        (row->end - row->begin) * box->bytes, EXEC_STORE);
 }
@@ -263,12 +259,12 @@ static bool begin_box(struct box *box)
         reason =
             (struct exec_reason){.finding = FINDING_TENSOR_COPY_MISALIGNED,
                                  .numbers = {shared & ~EXEC_WINDOW_MASK, EXEC_TENSOR_ALIGNMENT}};
-    } else if (copy->reduces && copy->apply[box->map.type] == NULL) {
+    } else if (copy->operation != NULL && copy->apply[box->map.type] == NULL) {
         reason = (struct exec_reason){
             .finding = FINDING_TENSOR_REDUCTION, .numbers = {at}, .name = copy->operation};
     }
     if (reason.finding != FINDING_NONE) exec_stop(warp, box->inst, end, box->lane, &reason);
-    if (reason.finding == FINDING_NONE && copy->reduces)
+    if (reason.finding == FINDING_NONE && copy->operation != NULL)
         box->one = exec_bulk_one(box->inst, &copy->bulk, copy->apply[box->map.type]);
     return reason.finding == FINDING_NONE;
 }
@@ -299,30 +295,8 @@ static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
 
 /* ---- changes of maps ------------------------------------------------------------------------- */
 
-#define FIELD(name, number)                                                                        \
-    {                                                                                              \
-        offsetof(struct exec_tensor_map, name), number                                             \
-    }
-
 static int op_replace(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    enum { ONE = 1, FOUR = 4, EIGHT = 8 }; /* bytes */
-    static const struct {
-        uint16_t offset;
-        uint8_t bytes;
-    } fields[] = {
-        [EXEC_TENSOR_ADDRESS] = FIELD(address, EIGHT),
-        [EXEC_TENSOR_RANK] = FIELD(rank, ONE),
-        [EXEC_TENSOR_BOX] = FIELD(box, FOUR),
-        [EXEC_TENSOR_SIZE] = FIELD(size, EIGHT),
-        [EXEC_TENSOR_STRIDE] = FIELD(stride, EIGHT),
-        [EXEC_TENSOR_STEP] = FIELD(step, ONE),
-        [EXEC_TENSOR_TYPE] = FIELD(type, ONE),
-        [EXEC_TENSOR_ATOM] = FIELD(atom, ONE),
-        [EXEC_TENSOR_INTERLEAVE] = FIELD(interleave, ONE),
-        [EXEC_TENSOR_FILL] = FIELD(fill, ONE),
-        [EXEC_TENSOR_SWIZZLE] = FIELD(swizzle, ONE),
-    };
     static const unsigned char zeros[EXEC_TENSOR_MAP_BYTES];
     const struct exec_tensor_replace *replace = inst->extra;
     const uint64_t *address = exec_slot(warp, inst->a);
@@ -341,11 +315,9 @@ static int op_replace(struct exec_warp *warp, const struct exec_inst *inst)
             return exec_stop(
                 warp, inst, EXEC_ILLEGAL, l,
                 &(struct exec_reason){.finding = FINDING_TENSOR_MAP_NONE, .numbers = {address[l]}});
-        if (replace->field == EXEC_TENSOR_RANK) value++; /* "one less than the desired rank" */
-        if (fields[replace->field].bytes == ONE && value > UINT8_MAX) value = UINT8_MAX;
-        memcpy((unsigned char *)&map + fields[replace->field].offset +
-                   replace->ordinal * fields[replace->field].bytes,
-               &value, fields[replace->field].bytes);
+        value += replace->plus_one;
+        if (replace->bytes == 1 && value > UINT8_MAX) value = UINT8_MAX;
+        memcpy((unsigned char *)&map + replace->offset, &value, replace->bytes);
         exec_tensor_map_seal(&map, bytes);
         if (!move_map(warp, inst, l, address[l], EXEC_STORE, bytes, true)) return EXEC_STOP;
         exec_proxy_map_changed(warp, inst, l, address[l]);
