@@ -112,12 +112,11 @@ struct exec_region_cache {
     uint64_t *marks;             /* the launch's footprint there; NULL: none is wanted */
     uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
     uint32_t widest;             /* bytes of the largest access */
-    struct exec_owners *owners;  /* check/grid_shadow.h; NULL: not judged */
+    struct exec_owners *owners;  /* check/owners.h; NULL: not judged */
     bool between_blocks;         /* judged there, ... */
     bool block_scope;           /* ... as an atomic that is one to the threads of its block alone */
     bool between_threads;       /* judged in check/block_shadow.h */
     uint32_t early;             /* bytes of loads judged between blocks before any store */
-    uint64_t owned_page;        /* exec_owners_reach: 1 + the last one; 0: none */
     struct exec_causal *causal; /* check/causality.h; NULL: not judged there */
     uint64_t deed;              /* what the instruction does there: enum exec_deed */
     const struct memory_region *region;
@@ -177,9 +176,10 @@ static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64
     exec_mark_again(cache, cache->low + least, most - least + bytes);
 }
 
-/* These bytes of a map of check/grid_shadow.h become `me`. */
+/* These bytes, stored to, become `me`'s. */
 struct exec_grid_shadow_mark {
-    uint8_t *owners;
+    struct exec_owners *owners;
+    uint64_t offset;
     uint32_t bytes;
     uint8_t me;
 };

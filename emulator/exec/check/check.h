@@ -100,8 +100,8 @@ static inline bool exec_grid_shadow_unsettled(const struct exec_worker *worker)
 void exec_grid_shadow_waited(const struct exec_warp *warp, const struct exec_inst *look,
                              uint64_t waiting);
 /* To be marked then. */
-void exec_grid_shadow_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes,
-                            uint8_t me);
+void exec_grid_shadow_later(struct exec_worker *worker, struct exec_owners *owners, uint64_t offset,
+                            uint32_t bytes, uint8_t me);
 
 /* ---- asynchronous copies: check/async.c ------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 #include "emulator/exec/check/footprint.h"
 #include "emulator/base/array.h"
 #include "emulator/base/pages.h"
+#include "emulator/exec/check/owners.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,29 +29,6 @@ exec_footprint_create(void (*met)(void *user, const struct memory_region *region
     footprint->met = met;
     footprint->user = user;
     return footprint;
-}
-
-static struct exec_owners *owners_create(uint64_t size, bool maps)
-{
-    enum { PAGE = 4096 };
-    if (!maps) size = 0;
-    const uint64_t stride = (size + PAGE - 1) / PAGE * PAGE;
-    const uint64_t bytes =
-        sizeof(struct exec_owners) + (maps ? PAGE + EXEC_ACCESS_COUNT * stride : 0);
-    struct exec_owners *owners = pages_take(bytes);
-    if (owners == NULL) return NULL;
-    pages_expect(owners, bytes);
-    owners->bytes = bytes;
-    if (!maps) return owners;
-    const uintptr_t end = (uintptr_t)(owners + 1);
-    owners->maps = (uint8_t *)(owners + 1) + (PAGE - end % PAGE) % PAGE;
-    owners->stride = stride;
-    return owners;
-}
-
-static void owners_destroy(struct exec_owners *owners)
-{
-    if (owners != NULL) pages_give(owners, owners->bytes);
 }
 
 /* Launches follow each other with the same regions: the bits are given back as they came. What was
@@ -82,7 +60,7 @@ void exec_footprint_destroy(struct exec_footprint *footprint)
         for (int k = 0; k < EXEC_ACCESS_COUNT; k++)
             (footprint->sites_lost ? pages_give : pages_give_zeroed)(
                 region->bits[k], region->words * sizeof *region->bits[k]);
-        owners_destroy(region->owners);
+        exec_owners_destroy(region->owners);
     }
     free(footprint->regions);
     free(footprint->sites);
@@ -172,7 +150,7 @@ struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
     pthread_mutex_lock(&footprint->lock);
     struct exec_footprint_region *found = region_find(footprint, region);
     if (found != NULL) {
-        if (found->owners == NULL) found->owners = owners_create(region->size, maps);
+        if (found->owners == NULL) found->owners = exec_owners_create(region->size, maps);
         owners = found->owners;
     }
     pthread_mutex_unlock(&footprint->lock);

@@ -13,20 +13,13 @@ struct memory_region;
 
 enum exec_access { EXEC_LOAD, EXEC_STORE, EXEC_ATOMIC, EXEC_ACCESS_COUNT };
 
-/* Which block touched each byte: check/grid_shadow.h. */
-struct exec_owners {
-    unsigned seen;   /* accesses that there were: a bit each */
-    uint8_t *maps;   /* one for each access, in this same allocation, at the beginning of a page;
-                        NULL: not wanted */
-    uint64_t stride; /* from one to the next; bytes */
-    uint64_t bytes;  /* of the allocation */
-};
+struct exec_owners; /* check/owners.h */
 
 struct exec_footprint_region {
     const struct memory_region *region;
     uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was touched so; NULL: none was */
     uint64_t words;                    /* of 64 bits, in each */
-    struct exec_owners *owners;        /* check/grid_shadow.h; NULL: not wanted */
+    struct exec_owners *owners;        /* NULL: not wanted */
 };
 
 /* One instruction's touches of one region lie between `first` and `end`. */

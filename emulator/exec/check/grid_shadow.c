@@ -11,7 +11,8 @@ enum { WIDEST = 32 };
 struct exec_doubt {
     const unsigned char *host;
     unsigned char before[WIDEST];
-    uint8_t *writers;
+    struct exec_owners *owners; /* NULL: found by check/causality.h */
+    uint64_t offset;
     struct exec_racecheck_found found;
     uint8_t me;
 };
@@ -57,51 +58,11 @@ static struct exec_racecheck_found describe(const struct exec_warp *warp,
     };
 }
 
-static bool stranger(uint8_t owner, uint8_t me)
-{
-    return owner != 0 && owner != me;
-}
-
-/* The first byte whose owner is a stranger, or `bytes`. */
-EXEC_OWNER_RACES static uint32_t first_stranger(const uint8_t *owners, uint32_t bytes, uint8_t me)
-{
-    uint32_t i = 0;
-    while (i < bytes && !stranger(owners[i], me)) i++;
-    return i;
-}
-
-/* Nearly all bytes are nobody's yet, or the block's own: eight at once. */
-EXEC_OWNER_RACES static void own(uint8_t *owners, uint32_t bytes, uint8_t me)
-{
-    const uint64_t mine = me * UINT64_C(0x0101010101010101);
-    uint32_t i = 0;
-    for (; i + sizeof mine <= bytes; i += (uint32_t)sizeof mine) {
-        uint64_t before;
-        memcpy(&before, owners + i, sizeof before);
-        if (before != 0 && before != mine) break;
-        memcpy(owners + i, &mine, sizeof mine);
-    }
-    exec_grid_shadow_own(owners + i, bytes - i, me);
-}
-
-/* The same of what one lane touches: mostly four bytes, of one owner or of many. */
-EXEC_OWNER_RACES static inline void own_lane(uint8_t *owners, uint32_t bytes, uint8_t me)
-{
-    const uint32_t mine = me * UINT32_C(0x01010101), many = UINT32_MAX;
-    uint32_t before = 1;
-    if (bytes == sizeof before) memcpy(&before, owners, sizeof before);
-    if (bytes == sizeof before && (before == mine || before == many)) return;
-    if (bytes == sizeof before && before == 0)
-        memcpy(owners, &mine, sizeof mine);
-    else
-        own(owners, bytes, me);
-}
-
-/* Where to put what is found if the store turns out to change something; NULL: no room. `writers`
+/* Where to put what is found if the store turns out to change something; NULL: no room. `owners`
  * NULL: of check/causality.h. */
 static struct exec_racecheck_found *doubt(const struct exec_warp *warp,
                                           const struct exec_region_cache *cache, uint64_t offset,
-                                          uint32_t bytes, uint8_t *writers)
+                                          uint32_t bytes, struct exec_owners *owners)
 {
     struct exec_worker *worker = warp->worker;
     enum { ROOM = 2 * EXEC_LANES };
@@ -110,7 +71,8 @@ static struct exec_racecheck_found *doubt(const struct exec_warp *warp,
     if (worker->doubts == NULL) return NULL;
     struct exec_doubt *new = &worker->doubts[worker->doubt_count++];
     new->host = (const unsigned char *)(uintptr_t)(cache->low + offset + cache->delta);
-    new->writers = writers;
+    new->owners = owners;
+    new->offset = offset;
     new->me = exec_owner_of(warp->block->index);
     __atomic_thread_fence(
         __ATOMIC_ACQUIRE); /* whose mark is seen, has stored: exec_grid_shadow_settle */
@@ -124,21 +86,25 @@ void exec_grid_shadow_settle(struct exec_worker *worker)
         struct exec_doubt *doubt = &worker->doubts[k];
         const uint32_t bytes = doubt->found.bytes;
         if (memcmp(doubt->host, doubt->before, bytes) == 0) continue;
-        if (doubt->writers != NULL) own(doubt->writers, bytes, doubt->me);
+        if (doubt->owners != NULL)
+            exec_owners_own(doubt->owners, EXEC_STORE, doubt->offset, bytes, doubt->me);
         exec_racecheck_add(worker->launch->watch, &doubt->found);
     }
     worker->doubt_count = 0;
     __atomic_thread_fence(__ATOMIC_RELEASE); /* the values first: doubt() */
-    for (uint32_t k = 0; k < worker->own_count; k++)
-        own(worker->owns[k].owners, worker->owns[k].bytes, worker->owns[k].me);
+    for (uint32_t k = 0; k < worker->own_count; k++) {
+        const struct exec_grid_shadow_mark *mark = &worker->owns[k];
+        exec_owners_own(mark->owners, EXEC_STORE, mark->offset, mark->bytes, mark->me);
+    }
     worker->own_count = 0;
 }
 
-void exec_grid_shadow_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes, uint8_t me)
+void exec_grid_shadow_later(struct exec_worker *worker, struct exec_owners *owners, uint64_t offset,
+                            uint32_t bytes, uint8_t me)
 {
     /* Full: of an instruction that is no plain store, and settles with the next one. */
     if (worker->own_count == EXEC_LANES) exec_grid_shadow_settle(worker);
-    worker->owns[worker->own_count++] = (struct exec_grid_shadow_mark){owners, bytes, me};
+    worker->owns[worker->own_count++] = (struct exec_grid_shadow_mark){owners, offset, bytes, me};
 }
 
 void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst,
@@ -158,12 +124,10 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
     const size_t count = access == EXEC_STORE ? sizeof others / sizeof *others : 1;
     for (size_t k = 0; k < count; k++) {
         if (!exec_owners_seen(cache->owners, others[k])) continue;
-        const uint8_t *owners = exec_owners_of(cache, others[k], offset);
-        const uint32_t at = first_stranger(owners, bytes, me);
+        const uint32_t at = exec_owners_stranger(cache->owners, others[k], offset, bytes, me);
         if (at == bytes) continue;
         if (access == EXEC_STORE) {
-            struct exec_racecheck_found *found =
-                doubt(warp, cache, offset, bytes, exec_owners_of(cache, EXEC_STORE, offset));
+            struct exec_racecheck_found *found = doubt(warp, cache, offset, bytes, cache->owners);
             if (found != NULL) *found = describe(warp, inst, cache, lane, offset, bytes, others[k]);
         } else {
             const struct exec_racecheck_found found =
@@ -172,11 +136,10 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
         }
         return;
     }
-    uint8_t *owners = exec_owners_of(cache, access, offset);
     if (access == EXEC_STORE)
-        exec_grid_shadow_later(warp->worker, owners, bytes, me);
+        exec_grid_shadow_later(warp->worker, cache->owners, offset, bytes, me);
     else
-        own_lane(owners, bytes, me);
+        exec_owners_add(cache->owners, access, offset, bytes, me);
 }
 
 void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,

@@ -22,90 +22,38 @@
 #define OVERLAP_EXEC_CHECK_GRID_SHADOW_H
 
 #include "emulator/exec/check/causality.h"
-
-enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
-
-static inline uint8_t exec_owner_of(uint64_t block)
-{
-    return (uint8_t)(block % EXEC_OWNERS + 1);
-}
+#include "emulator/exec/check/owners.h"
 
 /* ---- a warp's row of neighbouring elements, all at once -------------------------------------- */
 
-/* Owners are not locked: two workers may miss each other, never see what is not. */
-#define EXEC_OWNER_RACES __attribute__((no_sanitize("thread")))
-
-EXEC_OWNER_RACES static inline bool exec_grid_shadow_free(const uint8_t *owners, uint32_t bytes,
-                                                          uint8_t me)
+/* Whether no other block has touched what is stored to. */
+static inline bool exec_grid_shadow_is_own(const struct exec_region_cache *cache, uint64_t offset,
+                                           uint32_t bytes, uint8_t me)
 {
-    uint8_t stranger = 0; /* as wide as what is looked at: then so many more at once */
-    for (uint32_t i = 0; i < bytes; i++)
-        stranger |= (uint8_t)((owners[i] != 0) & (owners[i] != me));
-    return !stranger;
-}
-
-EXEC_OWNER_RACES static inline void exec_grid_shadow_own(uint8_t *owners, uint32_t bytes,
-                                                         uint8_t me)
-{
-    for (uint32_t i = 0; i < bytes; i++)
-        owners[i] = owners[i] == 0 || owners[i] == me ? me : (uint8_t)EXEC_OWNED_BY_MANY;
-}
-
-static inline uint8_t *exec_owners_of(const struct exec_region_cache *cache,
-                                      enum exec_access access, uint64_t offset)
-{
-    return cache->owners->maps + (uint64_t)access * cache->owners->stride + offset;
-}
-
-static inline bool exec_owners_seen(const struct exec_owners *owners, enum exec_access access)
-{
-    return __atomic_load_n(&owners->seen, __ATOMIC_RELAXED) >> access & 1;
-}
-
-static inline void exec_owners_see(struct exec_owners *owners, enum exec_access access)
-{
-    if (!exec_owners_seen(owners, access))
-        __atomic_fetch_or(&owners->seen, 1u << access, __ATOMIC_RELAXED);
-}
-
-/* A page of the maps that is read before it is written to is mapped twice, and the second time
- * stops every worker for a moment: whoever comes to a page first writes. Changes no owner. */
-static inline void exec_owners_reach(struct exec_region_cache *cache, enum exec_access access,
-                                     uint64_t offset)
-{
-    enum { PAGE_BITS = 12 };
-    const uint64_t page = (offset >> PAGE_BITS) + 1;
-    if (cache->owned_page == page) return;
-    cache->owned_page = page;
-    __atomic_fetch_or(exec_owners_of(cache, EXEC_STORE, offset), 0, __ATOMIC_RELAXED);
-    if (access != EXEC_STORE)
-        __atomic_fetch_or(exec_owners_of(cache, access, offset), 0, __ATOMIC_RELAXED);
+    const struct exec_owners *owners = cache->owners;
+    return exec_owners_free(owners, EXEC_STORE, offset, bytes, me) &&
+           (!exec_owners_seen(owners, EXEC_LOAD) ||
+            exec_owners_free(owners, EXEC_LOAD, offset, bytes, me)) &&
+           (!exec_owners_seen(owners, EXEC_ATOMIC) ||
+            exec_owners_free(owners, EXEC_ATOMIC, offset, bytes, me));
 }
 
 /* The same as exec_grid_shadow_touch for every lane; false: nothing was done, and lane by lane it
  * has to be. */
-EXEC_OWNER_RACES static inline bool exec_grid_shadow_row(struct exec_worker *worker,
-                                                         struct exec_region_cache *cache,
-                                                         uint64_t address, uint32_t bytes,
-                                                         bool store, uint8_t me)
+static inline bool exec_grid_shadow_row(struct exec_worker *worker,
+                                        const struct exec_region_cache *cache, uint64_t address,
+                                        uint32_t bytes, bool store, uint8_t me)
 {
     struct exec_owners *owners = cache->owners;
     const uint64_t offset = address - cache->low;
-    uint8_t *writers = exec_owners_of(cache, EXEC_STORE, offset);
-    uint8_t *readers = exec_owners_of(cache, EXEC_LOAD, offset);
-    exec_owners_reach(cache, store ? EXEC_STORE : EXEC_LOAD, offset);
     if (store) {
         exec_owners_see(owners, EXEC_STORE);
-        if (!exec_grid_shadow_free(writers, bytes, me) ||
-            (exec_owners_seen(owners, EXEC_LOAD) && !exec_grid_shadow_free(readers, bytes, me)) ||
-            (exec_owners_seen(owners, EXEC_ATOMIC) &&
-             !exec_grid_shadow_free(exec_owners_of(cache, EXEC_ATOMIC, offset), bytes, me)))
-            return false;
-        exec_grid_shadow_later(worker, writers, bytes, me);
+        if (!exec_grid_shadow_is_own(cache, offset, bytes, me)) return false;
+        exec_grid_shadow_later(worker, owners, offset, bytes, me);
     } else {
-        if (!exec_grid_shadow_free(writers, bytes, me)) return false;
+        if (!exec_owners_free(owners, EXEC_STORE, offset, bytes, me)) return false;
         exec_owners_see(owners, EXEC_LOAD);
-        exec_grid_shadow_own(readers, bytes, me);
+        exec_owners_own(owners, EXEC_LOAD, offset, bytes, me);
     }
     return true;
 }

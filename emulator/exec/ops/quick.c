@@ -619,17 +619,15 @@ INLINE bool places_shared(const struct exec_quick *quick, const struct exec_inst
     return true;
 }
 
-/* Whether some owner is not the block, or many; `stranger`: one is another block. */
-static inline bool any_unowned(const u8 *owners, const u64 *at, u32 mine, bool *stranger)
+/* Whether some owner is not the block, or many, as far as is seen at a glance. */
+EXEC_OWNER_RACES static inline bool any_unowned(const u8 *owners, const u64 *at, u32 mine)
 {
     const u32 many = UINT32_MAX;
-    u32 unowned = 0, strange = 0;
+    u32 unowned = 0;
     for (unsigned l = 0; l < EXEC_LANES; l++) {
         const u32 owner = *(const u32 *)(const void *)(owners + at[l]);
         unowned |= (u32)((owner != mine) & (owner != many));
-        strange |= (u32)((owner != mine) & (owner != many) & (owner != 0));
     }
-    *stranger = strange != 0;
     return unowned != 0;
 }
 
@@ -647,9 +645,8 @@ static inline bool any_unmarked(const u64 *marks, const u64 *at)
 static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, const u64 *address,
                                             u32 bytes, u64 block)
 {
-    const u32 mine = exec_owner_of(block) * 0x01010101u;
+    const u8 me = exec_owner_of(block);
     u64 least = UINT64_MAX, most = 0, at[EXEC_LANES];
-    bool stranger = false;
     if (cache->causal != NULL || cache->block_scope || exec_block_shadow_wanted(cache) ||
         bytes != sizeof(u32) ||
         (cache->between_blocks && exec_owners_seen(cache->owners, EXEC_STORE)))
@@ -660,14 +657,11 @@ static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, con
         most = at[l] > most ? at[l] : most;
     }
     if (cache->between_blocks) {
-        u8 *owners = exec_owners_of(cache, EXEC_ATOMIC, 0);
-        const bool unowned = any_unowned(owners, at, mine, &stranger);
-        if (stranger) return false;
-        exec_owners_see(cache->owners, EXEC_ATOMIC);
-        for (unsigned l = 0; unowned && l < EXEC_LANES; l++) {
-            u32 *owner = (u32 *)(void *)(owners + at[l]);
-            if (*owner == 0) *owner = mine;
-        }
+        struct exec_owners *owners = cache->owners;
+        exec_owners_see(owners, EXEC_ATOMIC);
+        if (any_unowned(owners->bytes[EXEC_ATOMIC], at, me * 0x01010101u))
+            for (unsigned l = 0; l < EXEC_LANES; l++)
+                exec_owners_add(owners, EXEC_ATOMIC, at[l], bytes, me);
     }
     exec_mark_again(cache, cache->low + least, most - least + bytes);
     if (any_unmarked(cache->marks, at))

@@ -94,25 +94,14 @@ static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, const
     return true;
 }
 
-/* Whether no other block has touched the run. `bytes`: its, known where it is put in line. */
-INLINE bool is_own(struct exec_region_cache *cache, const struct run *run, u32 bytes, u8 me)
-{
-    const struct exec_owners *owners = cache->owners;
-    const u64 offset = run->at - cache->low;
-    exec_owners_reach(cache, EXEC_STORE, offset);
-    for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++)
-        if ((access == EXEC_STORE || exec_owners_seen(owners, access)) &&
-            !exec_grid_shadow_free(exec_owners_of(cache, access, offset), bytes, me))
-            return false;
-    return true;
-}
-
+/* `bytes`: the run's, known where it is put in line. */
 INLINE bool judge_run(struct exec_warp *warp, const struct exec_inst *inst,
                       struct exec_region_cache *cache, const struct run *run, u32 bytes)
 {
     const u8 me = exec_owner_of(warp->block->index);
     const bool between = exec_grid_shadow_wanted(cache), within = exec_block_shadow_wanted(cache);
-    if ((between && !is_own(cache, run, bytes, me)) || (within && !is_alone(warp, inst, run)))
+    if ((between && !exec_grid_shadow_is_own(cache, run->at - cache->low, bytes, me)) ||
+        (within && !is_alone(warp, inst, run)))
         return false;
     if (between | within) exec_owners_see(cache->owners, EXEC_STORE);
     return true;
@@ -122,8 +111,8 @@ INLINE bool judge_run(struct exec_warp *warp, const struct exec_inst *inst,
 INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache *cache,
                     const struct run *run, u32 bytes)
 {
-    exec_grid_shadow_own(exec_owners_of(cache, EXEC_STORE, run->at - cache->low), bytes,
-                         exec_owner_of(warp->block->index));
+    exec_owners_own(cache->owners, EXEC_STORE, run->at - cache->low, bytes,
+                    exec_owner_of(warp->block->index));
 }
 
 /* A row, or one for each half of the warp: the tile of a block that is 16 wide. Not in line,

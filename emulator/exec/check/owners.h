@@ -1,0 +1,162 @@
+/* exec_owners: which block of a grid has touched each byte of an allocation, by loads, by stores
+ * and by atomics. It judges nothing: check/grid_shadow.h does. Private to emulator/exec.
+ *
+ * Mostly a warp touches whole sectors that nobody else touches. Of such a sector its owner is kept
+ * in one byte, and only of the others an owner for each of their bytes: a kernel that writes rows
+ * fills little of these tables, and the system need not clear what nobody fills.
+ *
+ * Nobody locks them. Two workers may miss each other; they never see what is not.
+ */
+#ifndef OVERLAP_EXEC_CHECK_OWNERS_H
+#define OVERLAP_EXEC_CHECK_OWNERS_H
+
+#include "emulator/exec/check/footprint.h"
+
+#include <string.h>
+
+/* Owners are numbers from 1 on; 0 is nobody. */
+enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
+/* Bytes of a sector, and what is its owner when its bytes have their own. */
+enum { EXEC_OWNED_SECTOR = 32, EXEC_OWNED_APART = 255 };
+
+#define EXEC_OWNER_RACES __attribute__((no_sanitize("thread")))
+
+struct exec_owners {
+    unsigned seen; /* accesses that there were: a bit each */
+    /* By access, in this same allocation; NULL: not wanted. */
+    uint8_t *sectors[EXEC_ACCESS_COUNT];
+    uint8_t *bytes[EXEC_ACCESS_COUNT]; /* of sectors that are EXEC_OWNED_APART */
+    uint64_t taken;                    /* bytes of the allocation */
+};
+
+/* For an allocation of `size` bytes, nobody's; `maps` false: only what was seen is kept. NULL: no
+ * memory. */
+struct exec_owners *exec_owners_create(uint64_t size, bool maps);
+void exec_owners_destroy(struct exec_owners *owners); /* NULL is fine */
+
+static inline uint8_t exec_owner_of(uint64_t block)
+{
+    return (uint8_t)(block % EXEC_OWNERS + 1);
+}
+
+static inline bool exec_owners_seen(const struct exec_owners *owners, enum exec_access access)
+{
+    return __atomic_load_n(&owners->seen, __ATOMIC_RELAXED) >> access & 1;
+}
+
+static inline void exec_owners_see(struct exec_owners *owners, enum exec_access access)
+{
+    if (!exec_owners_seen(owners, access))
+        __atomic_fetch_or(&owners->seen, 1u << access, __ATOMIC_RELAXED);
+}
+
+/* ---- anything, a sector at a time -------------------------------------------------------------
+ *
+ * Defined here for machine code, which has copies of its own; not in line, because that is long,
+ * and so not always used. */
+
+#define EXEC_OWNERS_SLOW EXEC_OWNER_RACES static __attribute__((noinline, unused))
+
+static inline bool exec_owner_is_stranger(uint8_t owner, uint8_t me)
+{
+    return owner != 0 && owner != me;
+}
+
+/* Of `bytes` bytes from `offset` on, those that are in its sector. */
+static inline uint32_t exec_owners_in_sector(uint64_t offset, uint32_t bytes)
+{
+    const uint32_t left = EXEC_OWNED_SECTOR - (uint32_t)(offset % EXEC_OWNED_SECTOR);
+    return left < bytes ? left : bytes;
+}
+
+/* The first of `bytes` bytes from `offset` on that somebody other than `me` has touched so;
+ * `bytes`: there is none. */
+EXEC_OWNERS_SLOW uint32_t exec_owners_stranger(const struct exec_owners *owners,
+                                               enum exec_access access, uint64_t offset,
+                                               uint32_t bytes, uint8_t me)
+{
+    const uint8_t *sectors = owners->sectors[access], *apart = owners->bytes[access];
+    for (uint32_t at = 0, here; at < bytes; at += here) {
+        const uint8_t owner = sectors[(offset + at) / EXEC_OWNED_SECTOR];
+        here = exec_owners_in_sector(offset + at, bytes - at);
+        if (owner != EXEC_OWNED_APART && exec_owner_is_stranger(owner, me)) return at;
+        if (owner != EXEC_OWNED_APART) continue;
+        for (uint32_t k = 0; k < here; k++)
+            if (exec_owner_is_stranger(apart[offset + at + k], me)) return at + k;
+    }
+    return bytes;
+}
+
+/* Bytes of a sector that is apart. Mostly they are four, of one owner or of many. */
+EXEC_OWNER_RACES static inline void exec_owners_add_apart(uint8_t *owners, uint32_t bytes,
+                                                          uint8_t me)
+{
+    const uint32_t mine = me * UINT32_C(0x01010101), many = UINT32_MAX;
+    uint32_t before = 1;
+    if (bytes == sizeof before) memcpy(&before, owners, sizeof before);
+    if (bytes == sizeof before && (before == mine || before == many)) return;
+    if (bytes == sizeof before && before == 0) {
+        memcpy(owners, &mine, sizeof mine);
+        return;
+    }
+    for (uint32_t i = 0; i < bytes; i++)
+        owners[i] = exec_owner_is_stranger(owners[i], me) ? (uint8_t)EXEC_OWNED_BY_MANY : me;
+}
+
+/* They are `me`'s now, or many's. */
+EXEC_OWNERS_SLOW void exec_owners_add(struct exec_owners *owners, enum exec_access access,
+                                      uint64_t offset, uint32_t bytes, uint8_t me)
+{
+    uint8_t *apart = owners->bytes[access];
+    for (uint32_t here; bytes > 0; offset += here, bytes -= here) {
+        const uint64_t first = offset / EXEC_OWNED_SECTOR * EXEC_OWNED_SECTOR;
+        uint8_t *sector = &owners->sectors[access][offset / EXEC_OWNED_SECTOR];
+        here = exec_owners_in_sector(offset, bytes);
+        if (*sector == me) continue;
+        if (*sector == 0 && here == EXEC_OWNED_SECTOR) {
+            *sector = me;
+            continue;
+        }
+        if (*sector != EXEC_OWNED_APART) {
+            if (*sector != 0) memset(&apart[first], *sector, EXEC_OWNED_SECTOR);
+            *sector = EXEC_OWNED_APART;
+        }
+        exec_owners_add_apart(&apart[offset], here, me);
+    }
+}
+
+/* ---- whole sectors of nobody or of `me`, in line ----------------------------------------------
+ */
+
+EXEC_OWNER_RACES static inline bool exec_owners_are_whole(const uint8_t *sectors, uint64_t offset,
+                                                          uint32_t bytes, uint8_t me)
+{
+    uint8_t strange = 0; /* as wide as what is looked at: then so many more at once */
+    if (((offset | bytes) & (EXEC_OWNED_SECTOR - 1)) != 0) return false;
+    for (uint32_t k = 0; k < bytes / EXEC_OWNED_SECTOR; k++) {
+        const uint8_t owner = sectors[offset / EXEC_OWNED_SECTOR + k];
+        strange |= (uint8_t)((owner != 0) & (owner != me));
+    }
+    return !strange;
+}
+
+static inline bool exec_owners_free(const struct exec_owners *owners, enum exec_access access,
+                                    uint64_t offset, uint32_t bytes, uint8_t me)
+{
+    return exec_owners_are_whole(owners->sectors[access], offset, bytes, me) ||
+           exec_owners_stranger(owners, access, offset, bytes, me) == bytes;
+}
+
+EXEC_OWNER_RACES static inline void exec_owners_own(struct exec_owners *owners,
+                                                    enum exec_access access, uint64_t offset,
+                                                    uint32_t bytes, uint8_t me)
+{
+    if (!exec_owners_are_whole(owners->sectors[access], offset, bytes, me)) {
+        exec_owners_add(owners, access, offset, bytes, me);
+        return;
+    }
+    for (uint32_t k = 0; k < bytes / EXEC_OWNED_SECTOR; k++)
+        owners->sectors[access][offset / EXEC_OWNED_SECTOR + k] = me;
+}
+
+#endif
