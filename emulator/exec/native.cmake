@@ -1,7 +1,8 @@
 # Machine code of hot functions, native/: made where clang and LLVM's headers are there when the device
 # is built, both of the version that it is tested with. The rows that are inlined are compiled once more, by clang, as bitcode;
 # LLVM's library is looked for when a program runs.
-set(exec_native_files int float convert quick)
+set(exec_native_files int float convert quick lone)
+set(exec_native_one_lane_files int float convert)
 set(exec_native_made ${CMAKE_CURRENT_BINARY_DIR}/native)
 
 find_program(OVERLAP_CLANG NAMES clang-14 clang)
@@ -25,21 +26,30 @@ else()
     message(STATUS "Native code of hot functions: none, without clang and LLVM's headers, of version 14")
 endif()
 
+# A file's rows as bitcode, which `made` of the caller lists.
+function(exec_native_bitcode file name)
+    add_custom_command(OUTPUT ${exec_native_made}/${name}.bc
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${exec_native_made}
+        COMMAND ${OVERLAP_CLANG} -std=gnu17 -O2 -march=x86-64-v3 -w
+                -Werror=implicit-function-declaration ${exec_flags} -fwrapv
+                -fno-trapping-math -fno-slp-vectorize -mllvm -unroll-full-max-count=4
+                ${ARGN} -DEXEC_AS_BITCODE -I${PROJECT_SOURCE_DIR} -emit-llvm
+                -MD -MF ${exec_native_made}/${name}.d -MT ${exec_native_made}/${name}.bc
+                -c ${CMAKE_CURRENT_SOURCE_DIR}/ops/${file} -o ${exec_native_made}/${name}.bc
+        DEPENDS ops/${file} DEPFILE ${exec_native_made}/${name}.d VERBATIM)
+    set(made ${made} ${exec_native_made}/${name}.bc PARENT_SCOPE)
+endfunction()
+
 function(exec_native_rows)
     if(NOT exec_native)
         return()
     endif()
     set(made)
     foreach(file ${exec_native_files})
-        add_custom_command(OUTPUT ${exec_native_made}/${file}.bc
-            COMMAND ${CMAKE_COMMAND} -E make_directory ${exec_native_made}
-            COMMAND ${OVERLAP_CLANG} -std=gnu17 -O2 -march=x86-64-v3 -w ${exec_flags} -fwrapv
-                    -fno-trapping-math -fno-slp-vectorize -mllvm -unroll-full-max-count=4
-                    -DEXEC_LEVEL=_native -DEXEC_AS_BITCODE -I${PROJECT_SOURCE_DIR} -emit-llvm
-                    -MD -MF ${exec_native_made}/${file}.d -MT ${exec_native_made}/${file}.bc
-                    -c ${CMAKE_CURRENT_SOURCE_DIR}/ops/${file}.c -o ${exec_native_made}/${file}.bc
-            DEPENDS ops/${file}.c DEPFILE ${exec_native_made}/${file}.d VERBATIM)
-        list(APPEND made ${exec_native_made}/${file}.bc)
+        exec_native_bitcode(${file}.c ${file} -DEXEC_LEVEL=_native)
+    endforeach()
+    foreach(file ${exec_native_one_lane_files})
+        exec_native_bitcode(${file}.c ${file}_one_lane -DEXEC_LEVEL=_one_lane -DEXEC_ONE_LANE)
     endforeach()
     set_source_files_properties(native/rows.c PROPERTIES OBJECT_DEPENDS "${made}"
         COMPILE_DEFINITIONS NATIVE_ROWS="${exec_native_made}/")

@@ -127,6 +127,8 @@ SIDES(sum_shuffle, *(int32_t *)c->expected = scalar_sum(c->in[0], c->n),
       device_sum_shuffle(c->device_in[0], c->device_out, c->n))
 SIDES(add, scalar_add(c->in[0], c->in[1], c->expected, c->n),
       device_add(c->device_in[0], c->device_in[1], c->device_out, c->n))
+SIDES(add_alone, scalar_add(c->in[0], c->in[1], c->expected, c->n),
+      device_add_alone(c->device_in[0], c->device_in[1], c->device_out, c->n))
 SIDES(matmul, scalar_matmul(c->in[0], c->in[1], c->expected, c->n),
       device_matmul(c->device_in[0], c->device_in[1], c->device_out, c->n))
 SIDES(histogram, scalar_histogram(c->in[0], c->expected, c->n),
@@ -168,6 +170,8 @@ const struct bench_row bench_rows[] = {
      0, words_to_one, fill_words, BOTH(sum_shuffle)},
     {"vector addition", "2^20 floats", M, 5 * K + 3, 0, 0, 0, 0, words_to_words, fill_floats,
      BOTH(add)},
+    {"addition, one thread", "2^18 floats, by one thread of one block", M / 4, 5 * K + 3, 0, 0, 0, 0,
+     words_to_words, fill_floats, BOTH(add_alone)},
     {"matrix product", "256 x 256 floats, shared tiles and barriers", 256, 32, 0, 0, 0, 0,
      square_words, fill_floats, BOTH(matmul)},
     {"histogram, shared", "2^20 values, shared atomics", M, 5 * K + 3, 0, 0, 0, 0, words_to_bins,

@@ -106,6 +106,7 @@ void native_waits_find(struct native_translation *t)
     t->running = t->llvm->BuildAlloca(t->builder, t->word, "");
     t->entered = t->llvm->BuildAlloca(t->builder, t->word, "");
     t->since = t->llvm->BuildAlloca(t->builder, t->wide, "");
+    t->rounds = t->llvm->BuildAlloca(t->builder, t->word, "");
 }
 
 bool native_waits_read(const struct native_translation *t, uint32_t offset)
@@ -133,6 +134,7 @@ void native_waits_begin(const struct native_translation *t)
     t->llvm->BuildStore(t->builder, t->mask, t->running);
     t->llvm->BuildStore(t->builder, t->mask, t->entered);
     t->llvm->BuildStore(t->builder, executed(t), t->since);
+    t->llvm->BuildStore(t->builder, native_number(t, 0), t->rounds);
 }
 
 /* What has been executed since lanes last parted or met is not what those that wait have: who
@@ -175,6 +177,27 @@ static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef
     return none;
 }
 
+/* One lane that goes round a loop alone, often enough to be worth the way, leaves, and comes back
+ * to the version that is for such. */
+static void leave_alone(struct native_translation *t)
+{
+    enum { ROUNDS = 4 };
+    LLVMValueRef zero = native_number(t, 0), one = native_number(t, 1);
+    LLVMValueRef less = t->llvm->BuildSub(t->builder, t->mask, one, "");
+    LLVMValueRef rest = t->llvm->BuildAnd(t->builder, t->mask, less, "");
+    LLVMValueRef more = t->llvm->BuildAdd(t->builder, load_word(t, t->rounds), one, "");
+    LLVMValueRef rounds = t->llvm->BuildSelect(
+        t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, rest, zero, ""), more, zero, "");
+    LLVMBasicBlockRef leaves = native_new_block(t), stays = native_new_block(t);
+    t->llvm->BuildStore(t->builder, rounds, t->rounds);
+    LLVMValueRef enough =
+        t->llvm->BuildICmp(t->builder, LLVMIntEQ, rounds, native_number(t, ROUNDS), "");
+    t->llvm->BuildCondBr(t->builder, enough, leaves, stays);
+    t->llvm->PositionBuilderAtEnd(t->builder, leaves);
+    native_leave(t, &t->unit->function->code[t->region->first], EXEC_GO);
+    t->llvm->PositionBuilderAtEnd(t->builder, stays);
+}
+
 void native_waits_meet(struct native_translation *t, size_t index)
 {
     if (t->full) return;
@@ -191,6 +214,21 @@ void native_waits_meet(struct native_translation *t, size_t index)
         t->llvm->PositionBuilderAtEnd(t->builder, next);
     }
     t->mask = t->computing = load_word(t, t->running);
+    if (index == t->region->first && (t->versions & NATIVE_LONE)) leave_alone(t);
+}
+
+void native_lone_meets(struct native_translation *t, size_t index)
+{
+    const struct exec_inst *inst = &t->unit->function->code[index];
+    if (index == t->region->first) return;
+    LLVMBasicBlockRef met = native_new_block(t), next = native_new_block(t);
+    LLVMValueRef here = native_pointer(t, native_executed(t, inst));
+    native_expect(t, t->llvm->BuildCondBr(
+                         t->builder, t->llvm->BuildICmp(t->builder, LLVMIntUGT, t->limit, here, ""),
+                         next, met));
+    t->llvm->PositionBuilderAtEnd(t->builder, met);
+    native_leave(t, inst, EXEC_GO);
+    t->llvm->PositionBuilderAtEnd(t->builder, next);
 }
 
 /* Those that run go on at `index`, unless others wait at `place`, before it. */
@@ -255,10 +293,10 @@ static void note_round(const struct native_translation *t, const struct exec_ins
                        LLVMValueRef taken)
 {
     const size_t rounds = offsetof(struct exec_warp, rounds);
-    if (native_is_round(inst))
-        native_store(
-            t, t->warp, rounds,
-            t->llvm->BuildOr(t->builder, native_load(t, t->warp, rounds, t->word), taken, ""));
+    if (!native_is_round(inst)) return;
+    if (t->lone) taken = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
+    native_store(t, t->warp, rounds,
+                 t->llvm->BuildOr(t->builder, native_load(t, t->warp, rounds, t->word), taken, ""));
 }
 
 /* ops/control.c's branch(), for all lanes that run. */
@@ -327,16 +365,18 @@ void native_build_branch(struct native_translation *t, const struct exec_inst *i
     native_count_pending(t);
     LLVMValueRef taken = t->llvm->BuildAnd(t->builder, t->mask, native_guard_of(t, inst), "");
     LLVMBasicBlockRef all = native_new_block(t), rest = native_new_block(t);
-    LLVMBasicBlockRef some = native_new_block(t);
     t->llvm->BuildCondBr(t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, t->mask, ""),
                          all, rest);
     t->llvm->PositionBuilderAtEnd(t->builder, all);
     build_taken(t, inst);
     t->llvm->PositionBuilderAtEnd(t->builder, rest);
-    LLVMBasicBlockRef none = if_any(t, taken, some);
-    t->llvm->PositionBuilderAtEnd(t->builder, some);
-    build_some(t, inst, taken);
-    t->llvm->PositionBuilderAtEnd(t->builder, none);
+    if (!t->lone) {
+        LLVMBasicBlockRef some = native_new_block(t);
+        LLVMBasicBlockRef none = if_any(t, taken, some);
+        t->llvm->PositionBuilderAtEnd(t->builder, some);
+        build_some(t, inst, taken);
+        t->llvm->PositionBuilderAtEnd(t->builder, none);
+    }
     t->pending = 1;
     native_count_pending(t);
     native_go_on(t, native_index_of(t, inst), native_index_of(t, inst + 1));

@@ -517,10 +517,12 @@ static void inline_quick(struct native_translation *t, const struct exec_inst *i
 
 LLVMValueRef native_row_of(const struct native_translation *t, const struct exec_inst *inst)
 {
-    const struct native_rows *rows = &t->unit->rows;
-    if (native_kind(inst) == NATIVE_LANES)
-        return native_row_function(t->llvm, rows, native_row_handler(inst));
-    return native_row_quick(t->llvm, rows, native_row_handler(inst), t->full);
+    const bool whole = native_kind(inst) == NATIVE_LANES;
+    const enum native_form form = t->lone   ? whole ? NATIVE_WHOLE_LONE : NATIVE_QUICK_LONE
+                                  : whole   ? NATIVE_WHOLE
+                                  : t->full ? NATIVE_QUICK
+                                            : NATIVE_SOME;
+    return native_row_function(t->llvm, &t->unit->rows, native_row_handler(inst), form);
 }
 
 void native_build_straight(struct native_translation *t, const struct exec_inst *inst)

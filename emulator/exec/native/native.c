@@ -133,9 +133,10 @@ static bool *find_in_line(const struct native_unit *unit)
     const struct exec_function *function = unit->function;
     bool *in_line = calloc(function->code_count + 1, sizeof *in_line);
     for (size_t k = 0; k < function->code_count && in_line != NULL; k++)
-        in_line[k] = native_kind(&function->code[k]) == NATIVE_LANES &&
-                     native_row_function(unit->llvm, &unit->rows,
-                                         native_row_handler(&function->code[k])) != NULL;
+        in_line[k] =
+            native_kind(&function->code[k]) == NATIVE_LANES &&
+            native_row_function(unit->llvm, &unit->rows, native_row_handler(&function->code[k]),
+                                NATIVE_WHOLE) != NULL;
     return in_line;
 }
 
@@ -169,7 +170,10 @@ out:
 static LLVMExecutionEngineRef engine_of(struct native_unit *unit, struct native_region *regions,
                                         size_t count, bool stepped)
 {
-    unit->module = native_rows_read(unit->llvm, unit->context, unit->function, &unit->rows);
+    bool lone = false;
+    for (size_t k = 0; k < count && !stepped; k++)
+        lone |= (__atomic_load_n(&regions[k].wanted, __ATOMIC_RELAXED) & NATIVE_LONE) != 0;
+    unit->module = native_rows_read(unit->llvm, unit->context, unit->function, lone, &unit->rows);
     if (unit->module == NULL) return NULL;
     unit->builder = unit->llvm->CreateBuilderInContext(unit->context);
     const bool fine = translate(unit, regions, count, stepped) && optimise(unit, regions, count);
@@ -247,10 +251,13 @@ static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
     struct exec_native *made = function->heat->native;
     const size_t index = (size_t)(inst - function->code);
     struct native_region *region = region_at(made, index);
-    const unsigned version = warp->full ? NATIVE_FULL : NATIVE_PARTLY;
+    /* Of lanes that part, one may go on alone. */
+    const unsigned version = (warp->mask & (warp->mask - 1)) == 0 ? NATIVE_LONE
+                             : warp->full                         ? NATIVE_FULL
+                                                                  : NATIVE_PARTLY | NATIVE_LONE;
     const uint64_t others = __atomic_load_n(&made->others, __ATOMIC_RELAXED) + 1;
     __atomic_store_n(&made->others, others, __ATOMIC_RELAXED);
-    if (!(__atomic_load_n(&region->wanted, __ATOMIC_RELAXED) & version))
+    if ((__atomic_load_n(&region->wanted, __ATOMIC_RELAXED) & version) != version)
         __atomic_fetch_or(&region->wanted, version, __ATOMIC_RELAXED);
     if (others >= __atomic_load_n(&made->enough, __ATOMIC_RELAXED) &&
         !pthread_mutex_trylock(&native.lock)) {

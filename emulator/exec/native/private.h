@@ -49,9 +49,11 @@ bool native_writes(const struct exec_inst *inst, uint32_t offset);
 /* ---- native/rows.c: the handlers of rows as LLVM's functions --------------------------------- */
 
 enum native_form {
-    NATIVE_WHOLE, /* all that the row does */
-    NATIVE_QUICK, /* of ops/quick.h, where every lane runs or is dead */
-    NATIVE_SOME,  /* the same for any lanes */
+    NATIVE_WHOLE,      /* all that the row does */
+    NATIVE_WHOLE_LONE, /* ... for a lane that is alone: lane 0 of its slots */
+    NATIVE_QUICK,      /* of ops/quick.h, where every lane runs or is dead */
+    NATIVE_SOME,       /* the same for any lanes */
+    NATIVE_QUICK_LONE, /* ... and for a lane that is alone */
     NATIVE_FORMS
 };
 
@@ -60,21 +62,20 @@ struct native_rows {
     struct native_row {
         exec_handler *run;
         LLVMValueRef forms[NATIVE_FORMS]; /* NULL: there is none, or it is better called */
-        bool seen;                        /* it is known which */
+        bool seen[NATIVE_FORMS];          /* it is known which */
     } * entries;                          /* a hash table, by run */
     size_t room;
 };
 
-/* A module with the functions of all rows that `function` uses; NULL: it could not be read. */
+/* A module with the functions of all rows that `function` uses, `lone`: and those for a lane that
+ * is alone; NULL: it could not be read. */
 LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
-                               const struct exec_function *function, struct native_rows *rows);
+                               const struct exec_function *function, bool lone,
+                               struct native_rows *rows);
 void native_rows_end(struct native_rows *rows);
-/* The function that may do a load's or store's work, see ops/quick.h; NULL: there is none. */
-LLVMValueRef native_row_quick(const struct llvm *llvm, const struct native_rows *rows,
-                              exec_handler *run, bool full);
-/* The function that may be inlined for a row's handler, or NULL. */
+/* The function that may be inlined for a row's handler in that form; NULL: there is none. */
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
-                                 exec_handler *run);
+                                 exec_handler *run, enum native_form form);
 
 /* ---- native/region.c: which stretches are compiled ------------------------------------------- */
 
@@ -199,6 +200,7 @@ enum native_version {
     NATIVE_STEPPED = 1, /* every lane takes part or is dead, and the lanes are as steps.c guesses */
     NATIVE_FULL = 2,    /* the same, however the lanes are */
     NATIVE_PARTLY = 4,  /* some lanes take part */
+    NATIVE_LONE = 8,    /* one does */
 };
 
 struct native_unit {

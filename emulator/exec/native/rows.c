@@ -16,6 +16,10 @@ EMBED(native_rows_int, NATIVE_ROWS "int.bc")
 EMBED(native_rows_float, NATIVE_ROWS "float.bc")
 EMBED(native_rows_convert, NATIVE_ROWS "convert.bc")
 EMBED(native_rows_quick, NATIVE_ROWS "quick.bc")
+EMBED(native_rows_int_one, NATIVE_ROWS "int_one_lane.bc")
+EMBED(native_rows_float_one, NATIVE_ROWS "float_one_lane.bc")
+EMBED(native_rows_convert_one, NATIVE_ROWS "convert_one_lane.bc")
+EMBED(native_rows_lone, NATIVE_ROWS "lone.bc")
 
 enum { ROOM = 4096, NAME_ROOM = 32 };
 
@@ -33,7 +37,18 @@ static const struct {
      {{"exec_convert_rows_native", NATIVE_WHOLE}}},
     {native_rows_quick_begin,
      native_rows_quick_end,
-     {{"exec_quick_rows_native", NATIVE_QUICK}, {"exec_some_rows_native", NATIVE_SOME}}}};
+     {{"exec_quick_rows_native", NATIVE_QUICK}, {"exec_some_rows_native", NATIVE_SOME}}},
+    /* From here on, of a lane that is alone: */
+    {native_rows_int_one_begin,
+     native_rows_int_one_end,
+     {{"exec_int_rows_one_lane", NATIVE_WHOLE_LONE}}},
+    {native_rows_float_one_begin,
+     native_rows_float_one_end,
+     {{"exec_float_rows_one_lane", NATIVE_WHOLE_LONE}}},
+    {native_rows_convert_one_begin,
+     native_rows_convert_one_end,
+     {{"exec_convert_rows_one_lane", NATIVE_WHOLE_LONE}}},
+    {native_rows_lone_begin, native_rows_lone_end, {{"exec_lone_rows_native", NATIVE_QUICK_LONE}}}};
 
 static struct native_row *row_of(const struct native_rows *rows, exec_handler *run)
 {
@@ -46,7 +61,8 @@ static struct native_row *row_of(const struct native_rows *rows, exec_handler *r
 static void name_row(char name[NAME_ROOM], const struct native_rows *rows,
                      const struct native_row *row, enum native_form form)
 {
-    static const char *const forms[NATIVE_FORMS] = {"row", "quick", "some"};
+    static const char *const forms[NATIVE_FORMS] = {"row", "row_lone", "quick", "some",
+                                                    "quick_lone"};
     snprintf(name, NAME_ROOM, "%s_%zu", forms[form], (size_t)(row - rows->entries));
 }
 
@@ -87,6 +103,11 @@ static void add_table(const struct llvm *llvm, const struct native_rows *rows, L
     llvm->DeleteGlobal(table);
 }
 
+static bool is_of_lone(enum native_form form)
+{
+    return form == NATIVE_WHOLE_LONE || form == NATIVE_QUICK_LONE;
+}
+
 /* Adds what is wanted of a file, and what that calls. The bodies of the others are not even read:
  * all of them take longer than compiling a small function does. */
 static bool add_file(const struct llvm *llvm, const struct native_rows *rows, LLVMModuleRef to,
@@ -116,7 +137,8 @@ static LLVMValueRef find_row(const struct llvm *llvm, const struct native_rows *
 }
 
 LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
-                               const struct exec_function *function, struct native_rows *rows)
+                               const struct exec_function *function, bool lone,
+                               struct native_rows *rows)
 {
     LLVMModuleRef module = llvm->ModuleCreateWithNameInContext("rows", context);
     bool fine = true;
@@ -128,7 +150,7 @@ LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
         row_of(rows, run)->run = run;
     }
     for (size_t k = 0; k < sizeof files / sizeof *files && fine; k++)
-        fine = add_file(llvm, rows, module, k);
+        if (lone || !is_of_lone(files[k].tables[0].form)) fine = add_file(llvm, rows, module, k);
     if (!fine) goto fail;
     for (struct native_row *row = rows->entries; row < rows->entries + rows->room; row++) {
         if (row->run == NULL) continue;
@@ -161,17 +183,21 @@ static bool is_slow(const char *name)
     return false;
 }
 
-/* One block, short, of vector instructions: then 32 lanes cost little more than one. */
-static bool is_inlinable(const struct llvm *llvm, LLVMValueRef function)
+/* Short, and of `lanes` one block of vector instructions: then 32 lanes cost little more than one.
+ */
+static bool is_inlinable(const struct llvm *llvm, LLVMValueRef function, bool lanes)
 {
     enum { MOST = 120 };
     size_t length, count = 0;
-    if (llvm->CountBasicBlocks(function) != 1) return false;
-    LLVMValueRef at = llvm->GetFirstInstruction(llvm->GetFirstBasicBlock(function));
-    for (; at != NULL; at = llvm->GetNextInstruction(at), count++)
-        if (llvm->GetInstructionOpcode(at) == LLVMCall &&
-            is_slow(llvm->GetValueName2(llvm->GetCalledValue(at), &length)))
-            return false;
+    if (lanes && llvm->CountBasicBlocks(function) != 1) return false;
+    LLVMBasicBlockRef block = llvm->GetFirstBasicBlock(function);
+    for (; block != NULL; block = llvm->GetNextBasicBlock(block)) {
+        LLVMValueRef at = llvm->GetFirstInstruction(block);
+        for (; at != NULL; at = llvm->GetNextInstruction(at), count++)
+            if (llvm->GetInstructionOpcode(at) == LLVMCall &&
+                is_slow(llvm->GetValueName2(llvm->GetCalledValue(at), &length)))
+                return false;
+    }
     return count <= MOST;
 }
 
@@ -184,22 +210,15 @@ static void always_inline(const struct llvm *llvm, const struct native_rows *row
                               llvm->CreateEnumAttribute(rows->context, kind, 0));
 }
 
-LLVMValueRef native_row_quick(const struct llvm *llvm, const struct native_rows *rows,
-                              exec_handler *run, bool full)
-{
-    LLVMValueRef function = row_of(rows, run)->forms[full ? NATIVE_QUICK : NATIVE_SOME];
-    if (function != NULL) always_inline(llvm, rows, function);
-    return function;
-}
-
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
-                                 exec_handler *run)
+                                 exec_handler *run, enum native_form form)
 {
     struct native_row *row = row_of(rows, run);
-    LLVMValueRef *whole = &row->forms[NATIVE_WHOLE];
-    if (*whole == NULL || row->seen) return *whole;
-    row->seen = true;
-    if (!is_inlinable(llvm, *whole)) *whole = NULL;
-    if (*whole != NULL) always_inline(llvm, rows, *whole);
-    return *whole;
+    LLVMValueRef *function = &row->forms[form];
+    const bool whole = form == NATIVE_WHOLE || form == NATIVE_WHOLE_LONE;
+    if (*function == NULL || row->seen[form]) return *function;
+    row->seen[form] = true;
+    if (whole && !is_inlinable(llvm, *function, form == NATIVE_WHOLE)) *function = NULL;
+    if (*function != NULL) always_inline(llvm, rows, *function);
+    return *function;
 }

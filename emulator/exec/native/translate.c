@@ -7,8 +7,9 @@
  *
  * There are three versions. The first is for warps of which every lane takes part or is dead, where
  * nothing is blended, and whose lanes are as steps.c guesses, where addresses need no vectors.
- * When others come there are two more, in a function of their own: without the guesses, and for
- * warps of which some lanes take part, which may part further (branch.c). */
+ * When others come there are three more, in a function of their own: without the guesses; for warps
+ * of which some lanes take part, which may part further (branch.c); and for a lane that is alone,
+ * as it would be written in C: the slots of the copy are those of one lane. */
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/launch.h"
 #include "emulator/exec/machine/machine.h"
@@ -50,6 +51,7 @@ static LLVMValueRef splat(const struct native_translation *t, const struct exec_
     LLVMValueRef value = constant->kind == EXEC_CONSTANT_VALUE
                              ? t->llvm->ConstInt(type, constant->value, false)
                              : native_load(t, t->frame, constant->slot, type);
+    if (t->lone) return value;
     LLVMValueRef none = t->llvm->GetUndef(lanes);
     LLVMValueRef one =
         t->llvm->BuildInsertElement(t->builder, none, value, native_number(t, 0), "");
@@ -244,11 +246,28 @@ static void begin_version(const struct native_translation *t)
     if (t->stepped) take_guesses(t, true);
 }
 
+/* The lane of the mask, which has one. */
+static void find_lane(struct native_translation *t)
+{
+    LLVMTypeRef bit = t->llvm->IntTypeInContext(t->unit->context, 1);
+    LLVMTypeRef type = t->llvm->FunctionType(t->word, (LLVMTypeRef[]){t->word, bit}, 2, false);
+    LLVMValueRef count = t->llvm->GetNamedFunction(t->unit->module, "llvm.cttz.i32");
+    if (count == NULL) count = t->llvm->AddFunction(t->unit->module, "llvm.cttz.i32", type);
+    LLVMValueRef mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
+    LLVMValueRef arguments[] = {mask, t->llvm->ConstInt(bit, 1, false)};
+    LLVMValueRef lane = t->llvm->BuildCall2(t->builder, type, count, arguments, 2, "");
+    native_store(t, t->quick, offsetof(struct exec_quick, lane), lane);
+    t->lane = t->llvm->BuildZExt(t->builder, lane, t->wide, "");
+    t->limit = native_load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes);
+}
+
 static void begin_warp(struct native_translation *t)
 {
     t->frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes);
-    t->mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
-    t->computing = t->full ? native_number(t, EXEC_ALL) : t->mask;
+    if (t->lone) find_lane(t);
+    t->mask = t->lone ? native_number(t, 1)
+                      : native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
+    t->computing = t->full && !t->lone ? native_number(t, EXEC_ALL) : t->mask;
     t->llvm->BuildStore(t->builder, native_pointer(t, NULL), t->run);
     native_store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
     native_store(t, t->quick, offsetof(struct exec_quick, warp), t->warp);
@@ -275,10 +294,12 @@ static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
 
 /* From here on, with the builder at the entry block's end; `start`: where the version begins. Whole
  * warps are followed by others. */
-static void build_version(struct native_translation *t, LLVMBasicBlockRef start, bool full)
+static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
+                          enum native_version version)
 {
-    t->full = full;
-    t->stepped = full && (t->versions & NATIVE_STEPPED) != 0;
+    t->full = version != NATIVE_PARTLY;
+    t->lone = version == NATIVE_LONE;
+    t->stepped = version == NATIVE_STEPPED;
     t->quick_count = 0;
     room_for_firsts(t);
     t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
@@ -296,7 +317,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
             k == t->region->first || t->unit->leads[k] ? native_new_block(t) : NULL;
 
     LLVMBasicBlockRef head = native_new_block(t);
-    t->again = full && goes_on(t) ? native_new_block(t) : NULL;
+    t->again = t->full && !t->lone && goes_on(t) ? native_new_block(t) : NULL;
     t->over = t->again != NULL ? native_new_block(t) : NULL;
     t->llvm->PositionBuilderAtEnd(t->builder, start);
     t->warp = t->called;
@@ -319,7 +340,10 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
                 t->llvm->BuildBr(t->builder, block);
             }
             t->llvm->PositionBuilderAtEnd(t->builder, block);
-            native_waits_meet(t, k);
+            if (t->lone)
+                native_lone_meets(t, k);
+            else
+                native_waits_meet(t, k);
             open = true;
         }
         if (open) open = build_instruction(t, k);
@@ -331,6 +355,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     native_build_leave(t);
     if (t->again != NULL) build_again(t, head);
     t->warp = t->called;
+    t->lone = false;
 }
 
 /* ---- a region -------------------------------------------------------------------------------- */
@@ -413,15 +438,38 @@ static void build_again(struct native_translation *t, LLVMBasicBlockRef head)
     build_others(t);
 }
 
-/* The version for full warps, or others; who else runs it, if it is not wanted. */
+/* The first version of these that is wanted; who else runs it, if none is. */
 static LLVMBasicBlockRef build_wanted(struct native_translation *t, LLVMBasicBlockRef entry,
-                                      LLVMBasicBlockRef others, bool full)
+                                      LLVMBasicBlockRef others, unsigned versions)
 {
-    if (!(t->versions & (full ? NATIVE_STEPPED | NATIVE_FULL : NATIVE_PARTLY))) return others;
+    const unsigned wanted = t->versions & versions;
+    if (wanted == 0) return others;
     LLVMBasicBlockRef block = native_new_block(t);
     t->llvm->PositionBuilderAtEnd(t->builder, entry);
-    build_version(t, block, full);
+    build_version(t, block, (enum native_version)(wanted & -wanted));
     return block;
+}
+
+/* At the function's entry: a lane that is alone goes to `lone`, if no other stands at its first
+ * instruction: it meets those further on (native_lone_meets). `aside`: somebody looks at each. */
+static void choose_lone(const struct native_translation *t, LLVMBasicBlockRef lone,
+                        LLVMBasicBlockRef aside)
+{
+    const struct exec_inst *second = &t->unit->function->code[t->region->first + 1];
+    LLVMBasicBlockRef one = native_new_block(t), several = native_new_block(t);
+    LLVMValueRef mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
+    LLVMValueRef less = t->llvm->BuildSub(t->builder, mask, native_number(t, 1), "");
+    LLVMValueRef rest = t->llvm->BuildAnd(t->builder, mask, less, "");
+    t->llvm->BuildCondBr(t->builder,
+                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, rest, native_number(t, 0), ""),
+                         one, several);
+    t->llvm->PositionBuilderAtEnd(t->builder, one);
+    LLVMValueRef clear =
+        t->llvm->BuildICmp(t->builder, LLVMIntUGE,
+                           native_load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes),
+                           native_pointer(t, native_executed(t, second)), "");
+    t->llvm->BuildCondBr(t->builder, clear, lone, aside);
+    t->llvm->PositionBuilderAtEnd(t->builder, several);
 }
 
 static void build_function(struct native_translation *t, const char *name)
@@ -441,9 +489,11 @@ static void build_function(struct native_translation *t, const char *name)
     llvm->PositionBuilderAtEnd(t->builder, entry);
     t->place = llvm->BuildAlloca(t->builder, t->bytes, "");
     llvm->BuildStore(t->builder, t->called, t->place);
-    LLVMBasicBlockRef full = build_wanted(t, entry, others, true);
-    LLVMBasicBlockRef partly = build_wanted(t, entry, others, false);
+    LLVMBasicBlockRef full = build_wanted(t, entry, others, NATIVE_STEPPED | NATIVE_FULL);
+    LLVMBasicBlockRef partly = build_wanted(t, entry, others, NATIVE_PARTLY);
+    LLVMBasicBlockRef lone = build_wanted(t, entry, others, NATIVE_LONE);
     llvm->PositionBuilderAtEnd(t->builder, entry);
+    choose_lone(t, lone, aside);
     /* Another fragment stands inside, or somebody looks at each instruction. */
     LLVMValueRef clear =
         llvm->BuildICmp(t->builder, LLVMIntUGE,

@@ -43,12 +43,16 @@ struct native_translation {
     size_t place_count;
     LLVMValueRef running, entered; /* ... and that of those that run, and of those that came */
     LLVMValueRef since;            /* ... and how much had been executed when that last changed */
-    uint32_t pending;              /* instructions that are not counted yet */
-    bool full;                     /* every lane that does not run is dead */
-    bool stepped;                  /* ... and lanes are as native_steps has it */
-    bool *wanted;                  /* of which slots that matters, by native_live's index ... */
-    LLVMValueRef *firsts;          /* ... and where their first lanes' values are: of each part */
-    size_t at;                     /* the instruction that is being made, ... */
+    LLVMValueRef rounds;  /* ... and how often in a row one lane has begun the region alone */
+    uint32_t pending;     /* instructions that are not counted yet */
+    bool full;            /* every lane that does not run is dead, or stays so */
+    bool lone;            /* one lane runs: its slots are lane 0's of the copy ... */
+    LLVMValueRef lane;    /* ... and it is this one's of the frame, of 64 bits */
+    LLVMValueRef limit;   /* struct exec_warp's */
+    bool stepped;         /* ... and lanes are as native_steps has it */
+    bool *wanted;         /* of which slots that matters, by native_live's index ... */
+    LLVMValueRef *firsts; /* ... and where their first lanes' values are: of each part */
+    size_t at;            /* the instruction that is being made, ... */
     enum {
         NATIVE_NOWHERE,
         NATIVE_BEFORE,
@@ -156,6 +160,8 @@ bool native_waits_read(const struct native_translation *t, uint32_t offset);
 void native_waits_begin(const struct native_translation *t);
 /* At the beginning of a block: whoever waits at the instruction runs, too. */
 void native_waits_meet(struct native_translation *t, size_t index);
+/* At the beginning of a block, of a lane that is alone: where others stand it waits for them. */
+void native_lone_meets(struct native_translation *t, size_t index);
 /* Whoever waits becomes a fragment. Answers who. */
 LLVMValueRef native_waits_leave(const struct native_translation *t);
 

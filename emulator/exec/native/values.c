@@ -50,8 +50,8 @@ void native_store(const struct native_translation *t, LLVMValueRef base, size_t 
 
 LLVMTypeRef native_slot_type(const struct native_translation *t, uint32_t width)
 {
-    if (width == NATIVE_MASK) return t->word;
-    return t->llvm->VectorType(width == NATIVE_WIDE ? t->wide : t->word, EXEC_LANES);
+    LLVMTypeRef type = width == NATIVE_WIDE ? t->wide : t->word;
+    return t->lone || width == NATIVE_MASK ? type : t->llvm->VectorType(type, EXEC_LANES);
 }
 
 /* ---- lanes a step apart -----------------------------------------------------------------------
@@ -190,8 +190,54 @@ void native_settle_uses(const struct native_translation *t, const struct exec_in
 
 /* ---- slots and counts ------------------------------------------------------------------------ */
 
+/* Of a lane that is alone: the element of the frame's slot that is its own. */
+static LLVMValueRef lane_of_frame(const struct native_translation *t, uint32_t width)
+{
+    const uint64_t bytes = width / EXEC_LANES;
+    LLVMValueRef index =
+        t->llvm->BuildMul(t->builder, t->lane, t->llvm->ConstInt(t->wide, bytes, false), "");
+    return t->llvm->BuildGEP2(t->builder, t->byte, t->frame, &index, 1, "");
+}
+
+/* ... and its bit of a mask, into lane 0's of the copy or back. */
+static void copy_bit(const struct native_translation *t, uint32_t offset, bool out)
+{
+    LLVMValueRef one = native_number(t, 1);
+    LLVMValueRef lane = t->llvm->BuildTrunc(t->builder, t->lane, t->word, "");
+    LLVMValueRef frame = native_load(t, t->frame, offset, t->word);
+    if (!out) {
+        LLVMValueRef bit = t->llvm->BuildLShr(t->builder, frame, lane, "");
+        native_store(t, t->lanes, offset, t->llvm->BuildAnd(t->builder, bit, one, ""));
+        return;
+    }
+    LLVMValueRef bit =
+        t->llvm->BuildAnd(t->builder, native_load(t, t->lanes, offset, t->word), one, "");
+    LLVMValueRef mine = t->llvm->BuildShl(t->builder, one, lane, "");
+    LLVMValueRef rest =
+        t->llvm->BuildAnd(t->builder, frame, t->llvm->BuildNot(t->builder, mine, ""), "");
+    native_store(
+        t, t->frame, offset,
+        t->llvm->BuildOr(t->builder, rest, t->llvm->BuildShl(t->builder, bit, lane, ""), ""));
+}
+
+static void copy_lone(const struct native_translation *t, const struct native_use *slot, bool out)
+{
+    if (slot->width == NATIVE_MASK) {
+        copy_bit(t, slot->offset, out);
+        return;
+    }
+    LLVMValueRef frame = lane_of_frame(t, slot->width);
+    LLVMTypeRef type = native_slot_type(t, slot->width);
+    native_store(t, out ? frame : t->lanes, slot->offset,
+                 native_load(t, out ? t->lanes : frame, slot->offset, type));
+}
+
 void native_copy_slot(const struct native_translation *t, const struct native_use *slot, bool out)
 {
+    if (t->lone) {
+        copy_lone(t, slot, out);
+        return;
+    }
     LLVMTypeRef type = native_slot_type(t, slot->width);
     LLVMValueRef value = out && is_stale(t, slot->offset)
                              ? whole(t, slot->offset)

@@ -39,7 +39,13 @@ typedef double slot_f64;
 #else
 #define EXEC_NO_DEPENDENCE _Pragma("GCC ivdep")
 #endif
-#define EXEC_FOR_LANES EXEC_NO_DEPENDENCE for (unsigned l = 0; l < EXEC_LANES; l++)
+#ifdef EXEC_ONE_LANE /* native/ has such rows for a lane that is alone: its slots are lane 0's */
+enum { EXEC_EACH_LANE = 1 };
+#define EXEC_FOR_LANES for (unsigned l = 0; l < EXEC_EACH_LANE; l++)
+#else
+enum { EXEC_EACH_LANE = EXEC_LANES };
+#define EXEC_FOR_LANES EXEC_NO_DEPENDENCE for (unsigned l = 0; l < EXEC_EACH_LANE; l++)
+#endif
 
 #define EXEC_IN(mask) (((mask) >> l) & 1u)
 

@@ -1,8 +1,8 @@
 /* exec_quick: loads, stores, atomics, shuffles and votes as machine code has them: what is settled
  * in line, by a few vector instructions, for a whole warp. One function per row that is worth it;
  * each answers whether it has done all that the row does. If not it has done nothing, and the row
- * is asked: for whatever is rare, is judged by check/, or is a fault. ops/quick.c is only ever
- * compiled as bitcode, for native/; nothing calls it otherwise.
+ * is asked: for whatever is rare, is judged by check/, or is a fault. ops/quick.c and
+ * ops/lone.c are only ever compiled as bitcode, for native/; nothing calls them otherwise.
  */
 #ifndef OVERLAP_EXEC_OPS_QUICK_H
 #define OVERLAP_EXEC_OPS_QUICK_H
@@ -24,6 +24,7 @@ struct exec_quick {
     unsigned char *shared;
     uint32_t shared_bytes;
     uint32_t mask;                               /* the lanes that the instruction is for */
+    uint32_t lane;                               /* which is alone */
     bool watched;                                /* the launch is, check/racecheck.h */
     void (*order)(const struct exec_warp *warp); /* exec_shadow_order_warp */
     struct exec_quick_counts *counts;
@@ -42,6 +43,7 @@ static inline struct exec_region_cache *exec_quick_cache_of(const struct exec_qu
     return exec_cache_in(quick->caches, quick->first_cache, quick->cache_count, inst);
 }
 
+/* Of a lane that is alone, ops/lone.c, the slots are those of lane 0, and `mask` is 1 or 0. */
 typedef bool exec_quick_handler(const struct exec_quick *quick, const struct exec_inst *inst);
 
 struct exec_quick_row {

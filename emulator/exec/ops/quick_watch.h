@@ -193,6 +193,32 @@ static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept
     return cell >= shadow->floor && !own;
 }
 
+/* One lane's cell. `value`: what is stored; NULL: it loads. */
+static __attribute__((noinline, unused)) bool settle_lone(struct exec_warp *warp,
+                                                          const struct exec_inst *inst, u32 lane,
+                                                          u32 at, const u32 *value)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const u32 size = warp->worker->shared_bytes, k = at / 4;
+    const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
+    if (!is_plain(warp->block) || size < 4 || at > size - 4 || (at & 3) != 0 ||
+        is_unordered(shadow, EXEC_KEPT_WRITE, k, thread))
+        return false;
+    if (value == NULL) {
+        if (memory[k] == warp->block->unwritten_word && warp->block->unwritten) return false;
+        exec_shadow_read_row(shadow, k, 1, thread, 0, inst->position);
+    } else if (memory[k] != *value) {
+        if (is_unordered(shadow, EXEC_KEPT_READ, k, thread) ||
+            is_unordered(shadow, EXEC_KEPT_READ_OTHER, k, thread))
+            return false;
+        shadow->cells[EXEC_KEPT_WRITE][k] = shadow->time << EXEC_SHADOW_TIME | thread;
+        shadow->sites[EXEC_KEPT_WRITE][k] = inst->position;
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
 /* Each lane its own cell, further on from lane to lane. `values`: what is stored; NULL: it loads.
  */
 static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,

@@ -1,0 +1,127 @@
+/* Loads and stores of a lane that is alone, for machine code: ops/quick.h. What they do in line is
+ * little more than a processor's own instruction: whether the bytes are the program's to touch.
+ */
+#include "emulator/exec/check/block_shadow_row.h"
+#include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/quick.h"
+#include "emulator/exec/ops/quick_watch.h"
+
+#define QUICK __attribute__((flatten)) bool
+
+/* ---- where its element is -------------------------------------------------------------------- */
+
+INLINE u64 address_of(const struct exec_quick *quick, const struct exec_inst *inst, bool wide)
+{
+    const unsigned char *slot = quick->slots + inst->a;
+    return wide ? *(const u64 *)(const void *)slot + inst->imm
+                : *(const u32 *)(const void *)slot + (u32)inst->imm;
+}
+
+/* False: it may not. */
+INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
+                        bool store, unsigned char **place)
+{
+    const u32 at = (u32)address_of(quick, inst, false);
+    (void)store;
+    if ((quick->shared_bytes < bytes) | (at > quick->shared_bytes - bytes) |
+        ((at & (bytes - 1)) != 0))
+        return false;
+    *place = quick->shared + at;
+    return true;
+}
+
+/* Of bytes that are aligned, so that their marks are in one word. False: they are judged as well.
+ * Not in line: who looks for races has not asked for speed. */
+static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 at, u32 bytes)
+{
+    const u64 offset = at - cache->low;
+    if (cache->causal != NULL || exec_grid_shadow_wanted(cache) || exec_block_shadow_wanted(cache))
+        return false;
+    exec_early_spend(cache, bytes);
+    exec_mark_again(cache, at, bytes);
+    exec_footprint_mark_word(&cache->marks[offset / 64], exec_footprint_mask(offset % 64, bytes));
+    return true;
+}
+
+/* Elements of 16 bytes are left to the row: ops/memory.c counts their halves. */
+INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
+                        bool store, unsigned char **place)
+{
+    struct exec_region_cache *cache = exec_quick_cache_of(quick, inst);
+    struct exec_quick_counts *counts = quick->counts;
+    const u64 at = address_of(quick, inst, true);
+    if ((cache->size < bytes) | (store & cache->read_only) |
+        (at - cache->low > cache->size - bytes) | ((at & (bytes - 1)) != 0) |
+        ((cache->low & (bytes - 1)) != 0))
+        return false;
+    if (cache->marks != NULL && !mark(cache, at, bytes)) return false;
+    counts->transactions++;
+    *(store ? &counts->stored : &counts->loaded) += bytes;
+    counts->chain += !store && inst->extra != NULL;
+    *place = (unsigned char *)(uintptr_t)(at + cache->delta);
+    return true;
+}
+
+/* ---- the rows -------------------------------------------------------------------------------- */
+
+/* Element k of an access is in this slot. */
+INLINE void *slot_of(const struct exec_quick *quick, const struct exec_inst *inst, unsigned k)
+{
+    return quick->slots + (k == 0 ? inst->d : k == 1 ? inst->b : k == 2 ? inst->c : inst->e);
+}
+
+#define DEFINE_LOAD(where, T, N)                                                                   \
+    static QUICK load_##where##_##T##_##N(const struct exec_quick *quick,                          \
+                                          const struct exec_inst *inst)                            \
+    {                                                                                              \
+        if (!quick->mask) return true;                                                             \
+        unsigned char *place;                                                                      \
+        if (!LIKELY(find_##where(quick, inst, N * sizeof(T), false, &place))) return false;        \
+        const T *from = (const void *)place;                                                       \
+        for (unsigned k = 0; k < N; k++) *(slot_##T *)slot_of(quick, inst, k) = from[k];           \
+        return true;                                                                               \
+    }
+#define DEFINE_STORE(where, T, N)                                                                  \
+    static QUICK store_##where##_##T##_##N(const struct exec_quick *quick,                         \
+                                           const struct exec_inst *inst)                           \
+    {                                                                                              \
+        if (!quick->mask) return true;                                                             \
+        unsigned char *place;                                                                      \
+        if (!LIKELY(find_##where(quick, inst, N * sizeof(T), true, &place))) return false;         \
+        T *to = (void *)place;                                                                     \
+        for (unsigned k = 0; k < N; k++) to[k] = (T) * (slot_##T *)slot_of(quick, inst, k);        \
+        return true;                                                                               \
+    }
+
+#define LOADS(X, where)                                                                            \
+    X(where, u8, 1)                                                                                \
+    X(where, s8, 1)                                                                                \
+    X(where, u16, 1) X(where, s16, 1) X(where, u32, 1) X(where, u64, 1) X(where, u32, 2)
+#define STORES(X, where)                                                                           \
+    X(where, u8, 1) X(where, u16, 1) X(where, u32, 1) X(where, u64, 1) X(where, u32, 2)
+LOADS(DEFINE_LOAD, shared)
+LOADS(DEFINE_LOAD, global)
+STORES(DEFINE_STORE, shared)
+STORES(DEFINE_STORE, global)
+
+/* Row "watch". */
+static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
+{
+    const bool store = exec_watch_is(inst, EXEC_WATCH_STORE);
+    if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !store) return false;
+    if (quick->warp->block->shadow == NULL || !quick->mask) return true;
+    return settle_lone(quick->warp, inst, quick->lane, (u32)address_of(quick, inst, false),
+                       store ? (const u32 *)slot_of(quick, inst, 0) : NULL);
+}
+
+#define COUNT_1(where) where "."
+#define COUNT_2(where) where ".v2."
+#define LOAD_ROW(where, T, N) {"ld." COUNT_##N(#where) #T, load_##where##_##T##_##N},
+#define STORE_ROW(where, T, N) {"st." COUNT_##N(#where) #T, store_##where##_##T##_##N},
+#define GENERIC_LOAD_ROW(where, T, N) {"ld." COUNT_##N("generic") #T, load_##where##_##T##_##N},
+#define GENERIC_STORE_ROW(where, T, N) {"st." COUNT_##N("generic") #T, store_##where##_##T##_##N},
+const struct exec_quick_row exec_lone_rows_native[] = {
+    {"watch", watch},
+    LOADS(LOAD_ROW, shared) LOADS(LOAD_ROW, global) LOADS(GENERIC_LOAD_ROW, global)
+        STORES(STORE_ROW, shared) STORES(STORE_ROW, global)
+            STORES(GENERIC_STORE_ROW, global){NULL, NULL}};
