@@ -17,6 +17,8 @@ enum {
     ENOUGH_EACH = 256 << 10,
     /* Of those, for each time that a region is entered for warps that its code is not for. */
     OTHERS_EACH = 32,
+    /* As many of them is a lane that is alone: its code is soon made, and many times as fast. */
+    LONE_IS = 64,
     MOST_CODE = 4000, /* instructions that a function may have */
     NAME_ROOM = 32,
 };
@@ -255,7 +257,8 @@ static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
     const unsigned version = (warp->mask & (warp->mask - 1)) == 0 ? NATIVE_LONE
                              : warp->full                         ? NATIVE_FULL
                                                                   : NATIVE_PARTLY | NATIVE_LONE;
-    const uint64_t others = __atomic_load_n(&made->others, __ATOMIC_RELAXED) + 1;
+    const uint64_t others =
+        __atomic_load_n(&made->others, __ATOMIC_RELAXED) + (version == NATIVE_LONE ? LONE_IS : 1);
     __atomic_store_n(&made->others, others, __ATOMIC_RELAXED);
     if ((__atomic_load_n(&region->wanted, __ATOMIC_RELAXED) & version) != version)
         __atomic_fetch_or(&region->wanted, version, __ATOMIC_RELAXED);
