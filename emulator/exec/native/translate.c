@@ -292,6 +292,18 @@ static bool goes_on(const struct native_translation *t)
 
 static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
 
+/* What a version has on the stack, until it is in registers. */
+static void room_for_version(struct native_translation *t)
+{
+    t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
+    t->last = t->llvm->BuildAlloca(t->builder, t->bytes, "");
+    t->run = t->llvm->BuildAlloca(t->builder, t->bytes, "");
+    t->copy = room_for(t, sizeof(struct exec_warp));
+    t->quick = room_for(t, sizeof(struct exec_quick));
+    t->counts = room_for(t, sizeof(struct exec_quick_counts));
+    t->lanes = room_for(t, t->unit->function->frame_bytes);
+}
+
 /* From here on, with the builder at the entry block's end; `start`: where the version begins. Whole
  * warps are followed by others. */
 static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
@@ -302,13 +314,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     t->stepped = version == NATIVE_STEPPED;
     t->quick_count = 0;
     room_for_firsts(t);
-    t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
-    t->last = t->llvm->BuildAlloca(t->builder, t->bytes, "");
-    t->run = t->llvm->BuildAlloca(t->builder, t->bytes, "");
-    t->copy = room_for(t, sizeof(struct exec_warp));
-    t->quick = room_for(t, sizeof(struct exec_quick));
-    t->counts = room_for(t, sizeof(struct exec_quick_counts));
-    t->lanes = room_for(t, t->unit->function->frame_bytes);
+    room_for_version(t);
     native_waits_find(t);
     t->leave = native_new_block(t);
     t->end = native_new_block(t);

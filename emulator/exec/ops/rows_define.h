@@ -91,7 +91,7 @@
         EXEC_SOURCE(B, b);                                                                         \
         EXEC_SOURCE(C, c);                                                                         \
         uint32_t *flag = exec_slot(warp, inst->e);                                                 \
-        for (unsigned l = 0; l < EXEC_EACH_LANE; l++) {                                                \
+        for (unsigned l = 0; l < EXEC_EACH_LANE; l++) {                                            \
             if (!EXEC_IN(warp->mask)) continue;                                                    \
             EXEC_VALUE(A, a);                                                                      \
             EXEC_VALUE(B, b);                                                                      \
