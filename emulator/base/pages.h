@@ -8,8 +8,6 @@
 
 /* `bytes` zeros, aligned as malloc's memory is; NULL: no memory. */
 void *pages_take(size_t bytes);
-/* Most of what was taken will be used, and soon: in large pages, if the system has them. */
-void pages_expect(void *pages, size_t bytes);
 /* `bytes`: as it was taken; NULL is fine. */
 void pages_give(void *pages, size_t bytes);
 /* The same for pages that are all zeros again: whoever takes as many next may get these, without

@@ -183,11 +183,9 @@ static void leave_alone(struct native_translation *t)
 {
     enum { ROUNDS = 4 };
     LLVMValueRef zero = native_number(t, 0), one = native_number(t, 1);
-    LLVMValueRef less = t->llvm->BuildSub(t->builder, t->mask, one, "");
-    LLVMValueRef rest = t->llvm->BuildAnd(t->builder, t->mask, less, "");
     LLVMValueRef more = t->llvm->BuildAdd(t->builder, load_word(t, t->rounds), one, "");
-    LLVMValueRef rounds = t->llvm->BuildSelect(
-        t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, rest, zero, ""), more, zero, "");
+    LLVMValueRef rounds =
+        t->llvm->BuildSelect(t->builder, native_is_single(t, t->mask), more, zero, "");
     LLVMBasicBlockRef leaves = native_new_block(t), stays = native_new_block(t);
     t->llvm->BuildStore(t->builder, rounds, t->rounds);
     LLVMValueRef enough =

@@ -251,8 +251,7 @@ static void find_lane(struct native_translation *t)
 {
     LLVMTypeRef bit = t->llvm->IntTypeInContext(t->unit->context, 1);
     LLVMTypeRef type = t->llvm->FunctionType(t->word, (LLVMTypeRef[]){t->word, bit}, 2, false);
-    LLVMValueRef count = t->llvm->GetNamedFunction(t->unit->module, "llvm.cttz.i32");
-    if (count == NULL) count = t->llvm->AddFunction(t->unit->module, "llvm.cttz.i32", type);
+    LLVMValueRef count = native_intrinsic(t, "llvm.cttz.i32", type);
     LLVMValueRef mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
     LLVMValueRef arguments[] = {mask, t->llvm->ConstInt(bit, 1, false)};
     LLVMValueRef lane = t->llvm->BuildCall2(t->builder, type, count, arguments, 2, "");
@@ -456,6 +455,14 @@ static LLVMBasicBlockRef build_wanted(struct native_translation *t, LLVMBasicBlo
     return block;
 }
 
+/* Whether no other fragment stands before `inst`, and nobody looks at each instruction. */
+static LLVMValueRef is_clear(const struct native_translation *t, const struct exec_inst *inst)
+{
+    LLVMValueRef limit = native_load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes);
+    return t->llvm->BuildICmp(t->builder, LLVMIntUGE, limit,
+                              native_pointer(t, native_executed(t, inst)), "");
+}
+
 /* At the function's entry: a lane that is alone goes to `lone`, if no other stands at its first
  * instruction: it meets those further on (native_lone_meets). `aside`: somebody looks at each. */
 static void choose_lone(const struct native_translation *t, LLVMBasicBlockRef lone,
@@ -464,17 +471,9 @@ static void choose_lone(const struct native_translation *t, LLVMBasicBlockRef lo
     const struct exec_inst *second = &t->unit->function->code[t->region->first + 1];
     LLVMBasicBlockRef one = native_new_block(t), several = native_new_block(t);
     LLVMValueRef mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
-    LLVMValueRef less = t->llvm->BuildSub(t->builder, mask, native_number(t, 1), "");
-    LLVMValueRef rest = t->llvm->BuildAnd(t->builder, mask, less, "");
-    t->llvm->BuildCondBr(t->builder,
-                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, rest, native_number(t, 0), ""),
-                         one, several);
+    t->llvm->BuildCondBr(t->builder, native_is_single(t, mask), one, several);
     t->llvm->PositionBuilderAtEnd(t->builder, one);
-    LLVMValueRef clear =
-        t->llvm->BuildICmp(t->builder, LLVMIntUGE,
-                           native_load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes),
-                           native_pointer(t, native_executed(t, second)), "");
-    t->llvm->BuildCondBr(t->builder, clear, lone, aside);
+    t->llvm->BuildCondBr(t->builder, is_clear(t, second), lone, aside);
     t->llvm->PositionBuilderAtEnd(t->builder, several);
 }
 
@@ -500,12 +499,7 @@ static void build_function(struct native_translation *t, const char *name)
     LLVMBasicBlockRef lone = build_wanted(t, entry, others, NATIVE_LONE);
     llvm->PositionBuilderAtEnd(t->builder, entry);
     choose_lone(t, lone, aside);
-    /* Another fragment stands inside, or somebody looks at each instruction. */
-    LLVMValueRef clear =
-        llvm->BuildICmp(t->builder, LLVMIntUGE,
-                        native_load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes),
-                        native_pointer(t, native_executed(t, end)), "");
-    llvm->BuildCondBr(t->builder, clear, start, aside);
+    llvm->BuildCondBr(t->builder, is_clear(t, end), start, aside);
     llvm->PositionBuilderAtEnd(t->builder, aside);
     llvm->BuildRet(t->builder, native_call_inst(t, first));
     llvm->PositionBuilderAtEnd(t->builder, start);

@@ -45,7 +45,7 @@ struct native_translation {
     LLVMValueRef since;            /* ... and how much had been executed when that last changed */
     LLVMValueRef rounds;  /* ... and how often in a row one lane has begun the region alone */
     uint32_t pending;     /* instructions that are not counted yet */
-    bool full;            /* every lane that does not run is dead, or stays so */
+    bool full;            /* every lane that does not run is dead, or: */
     bool lone;            /* one lane runs: its slots are lane 0's of the copy ... */
     LLVMValueRef lane;    /* ... and it is this one's of the frame, of 64 bits */
     LLVMValueRef limit;   /* struct exec_warp's */
@@ -65,6 +65,11 @@ struct native_translation {
 
 LLVMValueRef native_number(const struct native_translation *t, uint64_t value); /* of 32 bits */
 LLVMValueRef native_pointer(const struct native_translation *t, const void *address);
+/* Whether one bit of the mask is set, as a condition. */
+LLVMValueRef native_is_single(const struct native_translation *t, LLVMValueRef mask);
+/* A function of LLVM's own. */
+LLVMValueRef native_intrinsic(const struct native_translation *t, const char *name,
+                              LLVMTypeRef type);
 /* A pointer to `type`, `offset` bytes behind `base`; a load from there, a store to there. */
 LLVMValueRef native_place(const struct native_translation *t, LLVMValueRef base, size_t offset,
                           LLVMTypeRef type);

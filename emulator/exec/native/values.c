@@ -23,6 +23,20 @@ LLVMValueRef native_pointer(const struct native_translation *t, const void *addr
                                   t->bytes);
 }
 
+LLVMValueRef native_is_single(const struct native_translation *t, LLVMValueRef mask)
+{
+    LLVMValueRef less = t->llvm->BuildSub(t->builder, mask, native_number(t, 1), "");
+    LLVMValueRef rest = t->llvm->BuildAnd(t->builder, mask, less, "");
+    return t->llvm->BuildICmp(t->builder, LLVMIntEQ, rest, native_number(t, 0), "");
+}
+
+LLVMValueRef native_intrinsic(const struct native_translation *t, const char *name,
+                              LLVMTypeRef type)
+{
+    LLVMValueRef known = t->llvm->GetNamedFunction(t->unit->module, name);
+    return known != NULL ? known : t->llvm->AddFunction(t->unit->module, name, type);
+}
+
 LLVMValueRef native_place(const struct native_translation *t, LLVMValueRef base, size_t offset,
                           LLVMTypeRef type)
 {
@@ -323,8 +337,7 @@ void native_count_apart(const struct native_translation *t, LLVMValueRef waiting
                         LLVMValueRef instructions)
 {
     LLVMTypeRef type = t->llvm->FunctionType(t->word, &(LLVMTypeRef){t->word}, 1, false);
-    LLVMValueRef popcount = t->llvm->GetNamedFunction(t->unit->module, "llvm.ctpop.i32");
-    if (popcount == NULL) popcount = t->llvm->AddFunction(t->unit->module, "llvm.ctpop.i32", type);
+    LLVMValueRef popcount = native_intrinsic(t, "llvm.ctpop.i32", type);
     LLVMValueRef lanes = t->llvm->BuildCall2(t->builder, type, popcount, &waiting, 1, "");
     LLVMValueRef wide = t->llvm->BuildZExt(
         t->builder, t->llvm->BuildMul(t->builder, lanes, instructions, ""), t->wide, "");

@@ -1,9 +1,9 @@
 /* Loads and stores of a lane that is alone, for machine code: ops/quick.h. What they do in line is
  * little more than a processor's own instruction: whether the bytes are the program's to touch.
  */
-#include "emulator/exec/check/block_shadow_row.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/quick.h"
+#include "emulator/exec/ops/quick_judge.h"
 #include "emulator/exec/ops/quick_watch.h"
 
 #define QUICK __attribute__((flatten)) bool
@@ -30,16 +30,11 @@ INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *
     return true;
 }
 
-/* Of bytes that are aligned, so that their marks are in one word. False: they are judged as well.
- * Not in line: who looks for races has not asked for speed. */
+/* False: it is judged as well. Not in line: who looks for races has not asked for speed. */
 static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 at, u32 bytes)
 {
-    const u64 offset = at - cache->low;
-    if (cache->causal != NULL || exec_grid_shadow_wanted(cache) || exec_block_shadow_wanted(cache))
-        return false;
-    exec_early_spend(cache, bytes);
-    exec_mark_again(cache, at, bytes);
-    exec_footprint_mark_word(&cache->marks[offset / 64], exec_footprint_mask(offset % 64, bytes));
+    if (is_judged(cache)) return false;
+    exec_mark(cache, at, bytes);
     return true;
 }
 
@@ -51,8 +46,7 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     struct exec_quick_counts *counts = quick->counts;
     const u64 at = address_of(quick, inst, true);
     if ((cache->size < bytes) | (store & cache->read_only) |
-        (at - cache->low > cache->size - bytes) | ((at & (bytes - 1)) != 0) |
-        ((cache->low & (bytes - 1)) != 0))
+        (at - cache->low > cache->size - bytes) | ((at & (bytes - 1)) != 0))
         return false;
     if (cache->marks != NULL && !mark(cache, at, bytes)) return false;
     counts->transactions++;

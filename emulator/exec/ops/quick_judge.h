@@ -1,7 +1,7 @@
-/* Stores of a warp's rows that are judged between blocks and threads, for machine code,
- * ops/quick.c, which alone includes it: as near_row, own_row and exec_grid_shadow_settle do it,
- * where nobody else has been: nearly all. Each function answers whether all is done; if not, memory
- * is as it was.
+/* Stores of a warp's rows that are judged between blocks and threads, for machine code:
+ * of ops/quick.c, and whether that is to be done, of ops/lone.c as well. They do it as near_row,
+ * own_row and exec_grid_shadow_settle do it, where nobody else has been: nearly all. Each function
+ * answers whether all is done; if not, memory is as it was.
  */
 #ifndef OVERLAP_EXEC_OPS_QUICK_JUDGE_H
 #define OVERLAP_EXEC_OPS_QUICK_JUDGE_H

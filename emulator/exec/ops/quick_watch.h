@@ -1,7 +1,7 @@
 /* What row "watch" does of a whole warp's loads and stores of rows in shared memory, for machine
- * code, ops/quick.c, which alone includes it: nearly all of what is loaded was last stored before a
- * barrier. Each function answers whether all is done; if not, nothing is. And the vectors of
- * ops/quick.c.
+ * code, ops/quick.c and ops/lone.c, which alone include it: nearly all of what is loaded was last
+ * stored before a barrier. Each function answers whether all is done; if not, nothing is. And the
+ * vectors of ops/quick.c.
  */
 #ifndef OVERLAP_EXEC_OPS_QUICK_WATCH_H
 #define OVERLAP_EXEC_OPS_QUICK_WATCH_H
@@ -193,70 +193,67 @@ static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept
     return cell >= shadow->floor && !own;
 }
 
-/* One lane's cell. `value`: what is stored; NULL: it loads. */
-static __attribute__((noinline, unused)) bool settle_lone(struct exec_warp *warp,
-                                                          const struct exec_inst *inst, u32 lane,
-                                                          u32 at, const u32 *value)
+/* Whether a lane may touch the word at `at`, and nobody need be told. `value`: what is stored;
+ * NULL: it loads. */
+static inline bool may_touch(const struct exec_warp *warp, u32 lane, u32 at, const u32 *value)
 {
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const struct exec_block *block = warp->block;
+    const u32 *memory = (const u32 *)(const void *)block->shared;
     const u32 size = warp->worker->shared_bytes, k = at / 4;
     const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
-    if (!is_plain(warp->block) || size < 4 || at > size - 4 || (at & 3) != 0 ||
-        is_unordered(shadow, EXEC_KEPT_WRITE, k, thread))
+    if (size < 4 || at > size - 4 || (at & 3) != 0 ||
+        is_unordered(block->shadow, EXEC_KEPT_WRITE, k, thread))
         return false;
+    if (value == NULL) return memory[k] != block->unwritten_word || !block->unwritten;
+    return memory[k] == *value || !(is_unordered(block->shadow, EXEC_KEPT_READ, k, thread) ||
+                                    is_unordered(block->shadow, EXEC_KEPT_READ_OTHER, k, thread));
+}
+
+/* It does: a store that changes nothing leaves nothing. */
+static inline void touch(const struct exec_warp *warp, const struct exec_inst *inst, u32 lane,
+                         u32 at, const u32 *value)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared, k = at / 4;
+    const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
     if (value == NULL) {
-        if (memory[k] == warp->block->unwritten_word && warp->block->unwritten) return false;
         exec_shadow_read_row(shadow, k, 1, thread, 0, inst->position);
     } else if (memory[k] != *value) {
-        if (is_unordered(shadow, EXEC_KEPT_READ, k, thread) ||
-            is_unordered(shadow, EXEC_KEPT_READ_OTHER, k, thread))
-            return false;
         shadow->cells[EXEC_KEPT_WRITE][k] = shadow->time << EXEC_SHADOW_TIME | thread;
         shadow->sites[EXEC_KEPT_WRITE][k] = inst->position;
     }
-    shadow->touched |= 1u << warp->index;
+}
+
+static __attribute__((noinline)) bool settle_lone(struct exec_warp *warp,
+                                                  const struct exec_inst *inst, u32 lane, u32 at,
+                                                  const u32 *value)
+{
+    if (!is_plain(warp->block) || !may_touch(warp, lane, at, value)) return false;
+    touch(warp, inst, lane, at, value);
+    warp->block->shadow->touched |= 1u << warp->index;
     return true;
 }
 
-/* Each lane its own cell, further on from lane to lane. `values`: what is stored; NULL: it loads.
+/* Each lane its own word, further on from lane to lane. `values`: what is stored; NULL: it loads.
  */
 static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
                                                   const struct exec_inst *inst, u32 mask,
                                                   const u32 *base, const u32 *values)
 {
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
-    const u32 size = warp->worker->shared_bytes, imm = (u32)inst->imm, site = inst->position;
-    const u32 word = warp->block->unwritten_word;
-    const s32 first = (s32)(warp->index * EXEC_LANES);
-    u32 changed = 0, behind = 0;
-    if (!is_plain(warp->block) || size < 4) return false;
+    const u32 imm = (u32)inst->imm;
+    u32 behind = 0;
+    if (!is_plain(warp->block)) return false;
     for (u32 rest = mask; rest; rest &= rest - 1) {
-        const s32 l = __builtin_ctz(rest);
-        const u32 at = base[l] + imm, k = at / 4;
-        if (at > size - 4 || (at & 3) != 0 || k < behind ||
-            is_unordered(shadow, EXEC_KEPT_WRITE, k, first + l))
+        const u32 l = (u32)__builtin_ctz(rest), at = base[l] + imm;
+        if (at / 4 < behind || !may_touch(warp, l, at, values != NULL ? &values[l] : NULL))
             return false;
-        behind = k + 1;
-        if (values == NULL && memory[k] == word && warp->block->unwritten) return false;
-        if (values == NULL || memory[k] == values[l]) continue;
-        if (is_unordered(shadow, EXEC_KEPT_READ, k, first + l) ||
-            is_unordered(shadow, EXEC_KEPT_READ_OTHER, k, first + l))
-            return false;
-        changed |= 1u << l;
+        behind = at / 4 + 1;
     }
-    for (u32 rest = values == NULL ? mask : changed; rest; rest &= rest - 1) {
-        const s32 l = __builtin_ctz(rest);
-        const u32 k = (base[l] + imm) / 4;
-        if (values == NULL) {
-            exec_shadow_read_row(shadow, k, 1, first + l, 0, site);
-            continue;
-        }
-        shadow->cells[EXEC_KEPT_WRITE][k] = shadow->time << EXEC_SHADOW_TIME | (first + l);
-        shadow->sites[EXEC_KEPT_WRITE][k] = site;
+    for (u32 rest = mask; rest; rest &= rest - 1) {
+        const u32 l = (u32)__builtin_ctz(rest);
+        touch(warp, inst, l, base[l] + imm, values != NULL ? &values[l] : NULL);
     }
-    shadow->touched |= 1u << warp->index;
+    warp->block->shadow->touched |= 1u << warp->index;
     return true;
 }
 
