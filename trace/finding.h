@@ -95,10 +95,10 @@ struct trace_thing {
     uint64_t made, ended; /* the calls; 0: unknown, or it has not ended */
 };
 
-/* Threads of a block that wait at one line of device code. */
-/* For whom threads wait. */
-enum trace_waits { WAITS_IN_BLOCK, WAITS_IN_WARP, WAITS_IN_CLUSTER, WAITS_COUNT };
+/* For whom threads wait, or for what: a barrier object in shared memory. */
+enum trace_waits { WAITS_IN_BLOCK, WAITS_IN_WARP, WAITS_IN_CLUSTER, WAITS_FOR_OBJECT, WAITS_COUNT };
 
+/* Threads of a block that wait at one line of device code. */
 struct trace_waiters {
     uint32_t line;
     uint16_t threads; /* 0: nobody */

@@ -380,7 +380,7 @@ static bool put_condition(struct sentence *s, int which)
 static bool put_waiters(struct sentence *s, int unused)
 {
     static const char *const barriers[WAITS_COUNT] = {N_("barrier"), N_("warp barrier"),
-                                                      N_("cluster barrier")};
+                                                      N_("cluster barrier"), N_("barrier object")};
     const struct trace_finding *finding = &s->record->finding;
     (void)unused;
     for (int i = 0; i < TRACE_WAITERS && finding->waiters[i].threads != 0; i++) {

@@ -56,6 +56,20 @@ struct exec_barrier {
     uint32_t arrived[EXEC_MAX_WARPS]; /* lanes, waiting or only arrived */
 };
 
+/* Clock cycles after which nothing that waits for a time still does: three quarters of an hour. */
+#define EXEC_EVER (UINT64_C(1) << 42)
+
+/* Whether the block can ever go on: machine/stall.c. Of a cluster one block has the last three. */
+struct exec_stall {
+    bool watched;      /* each instruction is looked at */
+    bool goes_on;      /* one of them was of a kind that may end the wait */
+    uint32_t vain;     /* rounds in a row in which nobody did more than look */
+    uint32_t patience; /* rounds before it is watched */
+    uint32_t rounds;   /* watched */
+    uint32_t compared; /* of them: in which threads could hold what they held */
+    uint64_t state;    /* of the threads, when that began */
+};
+
 /* Machine code that goes from warp to warp: machine/warp.c. */
 struct exec_going {
     bool may;               /* else it runs the one that it was called for */
@@ -90,6 +104,7 @@ struct exec_block {
     uint32_t unwritten_told[2];     /* the sites of what was told last */
     struct exec_unwritten *follows; /* what was stored of such; NULL: nothing */
     bool polling;                   /* in its last turn no warp did more than wait and look */
+    struct exec_stall stall;        /* machine/stall.c */
     uint64_t moment;                /* check/causality.h; 0: none yet */
     struct exec_cluster *cluster;   /* cluster.h; NULL: it is alone */
     uint32_t rank;                  /* in its cluster */

@@ -87,12 +87,14 @@ enum exec_flow {
     EXEC_FLOW_MOVE = 12 << 3, /* as COMPUTE, of what only moves bits: a copy is made of such */
 };
 
-/* A load or store of global, generic or shared memory: machine/probe.h. 0: it is none. */
+/* A load or store of global, generic or shared memory: machine/probe.h; its width is 0: it is none.
+ */
 enum exec_form {
     EXEC_FORM_WIDTH = 7, /* 1 + the binary logarithm of a lane's bytes */
     EXEC_FORM_STORE = 8,
     EXEC_FORM_SHARED = 16,
-    EXEC_FORM_NARROW = 32, /* addresses of 32 bits */
+    EXEC_FORM_NARROW = 32,  /* addresses of 32 bits */
+    EXEC_FORM_OUTSIDE = 64, /* it does, or sees, more than a thread's own: machine/stall.c */
 };
 
 #endif

@@ -68,6 +68,16 @@ struct exec_own_row {
     uint32_t site;               /* ... and where */
 };
 
+/* What a lane asked a barrier object that was not complete, and what that lacked: by
+ * machine/stall.c it is asked again. */
+struct exec_awaited {
+    const struct exec_inst *inst; /* NULL: nothing */
+    uint64_t offset;              /* of the object, in shared memory */
+    uint32_t missing, expected;   /* arrivals */
+    int32_t bytes;                /* that have not come; negative: came and were not expected */
+    bool parity;                  /* of the phase */
+};
+
 /* In lines of the cache. A block that begins writes into few of them: for a small kernel each store
  * counts. */
 struct exec_warp {
@@ -139,6 +149,9 @@ struct exec_warp {
     uint32_t members[EXEC_LANES];
     exec_handler *exchange_kind[EXEC_LANES];
     uint64_t halves[EXEC_LANES]; /* addresses of the latest scattered access by half sectors */
+    uint32_t ran;                /* since the block is watched for a stall: lanes */
+    uint64_t until; /* the same: what `waited` must come to, of who reads a clock; 0: nobody did */
+    struct exec_awaited awaited[EXEC_LANES]; /* the same */
 };
 
 static inline unsigned exec_lane_count(uint32_t mask)

@@ -1,5 +1,6 @@
 /* Which instructions of a function are loads and stores of global or shared memory, and of how many
- * bytes, for machine/probe.h: known by the keys of their rows. */
+ * bytes, for machine/probe.h: known by the keys of their rows. And which have to do with more than
+ * a thread's own values, for machine/stall.c: known by their opcodes. */
 #include "emulator/base/array.h"
 #include "emulator/exec/lower/program.h"
 
@@ -53,6 +54,80 @@ void lower_note_form(struct lower *lower, const char *key)
     lower->forms[lower->form_count++] = (struct lower_form){lower->code_count - 1, form};
 }
 
+/* ---- what a thread does for itself ----------------------------------------------------------- */
+
+/* From registers, constants and what its block has in shared memory to registers, and where it goes
+ * on. Of what is not here it is not known. */
+static const bool own[PTX_OPCODE_COUNT] = {
+    [PTX_OP_ADD] = true,          [PTX_OP_SUB] = true,        [PTX_OP_MUL] = true,
+    [PTX_OP_MAD] = true,          [PTX_OP_DIV] = true,        [PTX_OP_REM] = true,
+    [PTX_OP_ABS] = true,          [PTX_OP_NEG] = true,        [PTX_OP_MIN] = true,
+    [PTX_OP_MAX] = true,          [PTX_OP_POPC] = true,       [PTX_OP_CLZ] = true,
+    [PTX_OP_BFIND] = true,        [PTX_OP_BREV] = true,       [PTX_OP_BFE] = true,
+    [PTX_OP_BFI] = true,          [PTX_OP_ADDC] = true,       [PTX_OP_SUBC] = true,
+    [PTX_OP_SET] = true,          [PTX_OP_SETP] = true,       [PTX_OP_SELP] = true,
+    [PTX_OP_SLCT] = true,         [PTX_OP_AND] = true,        [PTX_OP_OR] = true,
+    [PTX_OP_XOR] = true,          [PTX_OP_NOT] = true,        [PTX_OP_CNOT] = true,
+    [PTX_OP_LOP3] = true,         [PTX_OP_SHF] = true,        [PTX_OP_SHL] = true,
+    [PTX_OP_SHR] = true,          [PTX_OP_MOV] = true,        [PTX_OP_PRMT] = true,
+    [PTX_OP_CVT] = true,          [PTX_OP_CVTA] = true,       [PTX_OP_MAPA] = true,
+    [PTX_OP_ISSPACEP] = true,     [PTX_OP_SHFL_SYNC] = true,  [PTX_OP_BRA] = true,
+    [PTX_OP_BRX_IDX] = true,      [PTX_OP_RET] = true,        [PTX_OP_BAR_WARP_SYNC] = true,
+    [PTX_OP_VOTE_SYNC] = true,    [PTX_OP_ELECT_SYNC] = true, [PTX_OP_MEMBAR] = true,
+    [PTX_OP_FENCE] = true,        [PTX_OP_NANOSLEEP] = true,  [PTX_OP_MBARRIER_TEST] = true,
+    [PTX_OP_MBARRIER_TRY] = true,
+};
+
+/* Of a function that the program has itself. */
+static bool calls_own(const struct lower *lower, const struct ptx_call *call)
+{
+    const struct ptx_function *callee = call->function;
+    while (callee != NULL && callee->alias_of != NULL) callee = callee->alias_of;
+    return callee != NULL && callee->is_defined &&
+           lower->program->functions[callee->index]->builtin == EXEC_BUILTIN_NONE;
+}
+
+/* By the space; of a generic address whoever executes it sees where it leads, if it has a form. */
+static bool stays_inside(const struct ptx_instruction *at, bool has_form)
+{
+    switch (at->modifiers.space) {
+    case PTX_ABSENT:
+        return has_form;
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_PARAM_ENTRY:
+    case PTX_SPACE_PARAM_FUNC:
+        return true;
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CTA:
+    case PTX_SPACE_SHARED_CLUSTER:
+        return at->op == PTX_OP_LD;
+    default:
+        return false;
+    }
+}
+
+/* `forms`: of its code, `count` of them. */
+static bool is_own(const struct lower *lower, const struct ptx_instruction *at,
+                   const uint8_t *forms, size_t count)
+{
+    bool has_form = false;
+    for (size_t k = 0; k < count; k++) has_form |= forms[k] != 0;
+    if (at->op == PTX_OP_LD || at->op == PTX_OP_ST) return stays_inside(at, has_form);
+    if (at->op == PTX_OP_CALL) return calls_own(lower, at->call);
+    return own[at->op];
+}
+
+static void mark_outside(const struct lower *lower, uint8_t *forms)
+{
+    for (uint32_t i = 0; i < lower->source->instruction_count; i++) {
+        const size_t first = lower->starts[i], count = lower->starts[i + 1] - first;
+        if (is_own(lower, &lower->source->instructions[i], forms + first, count)) continue;
+        for (size_t k = first; k < first + count; k++) forms[k] |= EXEC_FORM_OUTSIDE;
+    }
+}
+
 void lower_forms(struct lower *lower)
 {
     struct exec_function *function = lower->function;
@@ -62,6 +137,7 @@ void lower_forms(struct lower *lower)
     *probed = (struct exec_probed){0};
     memset(forms, 0, function->code_count);
     for (size_t k = 0; k < lower->form_count; k++) forms[lower->forms[k].at] = lower->forms[k].form;
+    mark_outside(lower, forms);
     function->forms = forms;
     function->probed = probed;
 }

@@ -358,6 +358,17 @@ void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
 
 /* ---- a function ------------------------------------------------------------------------------ */
 
+/* What the toolkit's headers inline (__syncthreads, cooperative groups) is blamed on the line that
+ * called it. So is a wait for a barrier object: it stands in a function of the program's that every
+ * such wait calls. */
+static bool is_callers(const struct ptx_instruction *inst, const struct ptx_location *location,
+                       const char *file)
+{
+    if (inst->op == PTX_OP_MBARRIER_TEST || inst->op == PTX_OP_MBARRIER_TRY) return true;
+    return file != NULL && strstr(file, "/include/") != NULL &&
+           location->outer_file != location->file;
+}
+
 static uint32_t add_position(struct lower *lower, const struct ptx_instruction *inst)
 {
     struct exec_program *program = lower->program;
@@ -366,10 +377,7 @@ static uint32_t add_position(struct lower *lower, const struct ptx_instruction *
         const struct ptx_location *location = &lower->source->locations[inst->location];
         const char *file = exec_program_file(program, location->file);
         position = (struct exec_position){.file = file, .line = location->line};
-        /* What the toolkit's headers inline (__syncthreads, cooperative groups) is blamed on the
-         * line that called it. */
-        if (file != NULL && strstr(file, "/include/") != NULL &&
-            location->outer_file != location->file)
+        if (is_callers(inst, location, file))
             position =
                 (struct exec_position){.file = exec_program_file(program, location->outer_file),
                                        .line = location->outer_line};
@@ -499,6 +507,9 @@ void lower_function(struct lower *lower)
     function->constants = constants;
     function->constant_count = lower->constant_count;
     function->frame_bytes = lower->frame_end;
+    if (lower->timed)
+        function->timed[function->timed_count++] = (struct exec_formal){
+            .offset = lower->scratch_begin, .size = LOWER_SCRATCH * 8 * EXEC_LANES};
     lower_flow(lower);
     lower_forms(lower);
     goto out;

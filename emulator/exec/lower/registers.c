@@ -8,7 +8,8 @@
  * the old value.
  *
  * Integers and floats do not share, so that lanes that only go along in a vector instruction hold
- * no integers that read as subnormal floats, which are slow.
+ * no integers that read as subnormal floats, which are slow. Nor do values that follow from a clock
+ * share with others: machine/stall.c tells them apart.
  */
 #include "emulator/exec/lower/lower.h"
 
@@ -37,6 +38,8 @@ struct flow {
     uint32_t words;     /* per set of registers */
     word *sets;
     struct life *lives;
+    bool *timed;       /* of each register: what it holds follows from a clock */
+    bool reads, found; /* while they are looked for: the instruction reads such; there are more */
 };
 
 /* ---- which registers an instruction reads and writes ----------------------------------------- */
@@ -279,11 +282,54 @@ static int by_start(const void *a, const void *b)
     return one->reg < other->reg ? -1 : 1;
 }
 
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+static bool reads_clock(const struct ptx_instruction *at)
+{
+    for (uint32_t k = 0; k < at->operand_count; k++)
+        if (at->operands[k].kind == PTX_OPERAND_SPECIAL &&
+            exec_row_find(ptx_special_name(at->operands[k].special)) != NULL)
+            return true;
+    return false;
+}
+
+static void note_timed(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
+{
+    const uint32_t guard = flow->lower->source->instructions[index].guard;
+    if (!writes) {
+        flow->reads |= reg != guard && flow->timed[reg];
+    } else if (flow->reads && !flow->timed[reg]) {
+        flow->timed[reg] = flow->found = true;
+    }
+}
+
+/* What is computed from what a clock said, and so on. Few functions read one. */
+static bool find_timed(struct flow *flow)
+{
+    const struct ptx_function *source = flow->lower->source;
+    flow->timed = calloc(source->register_count + 1u, sizeof *flow->timed);
+    if (flow->timed == NULL) return false;
+    bool any = false;
+    for (uint32_t k = 0; k < source->instruction_count; k++)
+        any |= reads_clock(&source->instructions[k]);
+    for (flow->found = any; flow->found;) {
+        flow->found = false;
+        for (uint32_t k = 0; k < source->instruction_count; k++) {
+            flow->reads = reads_clock(&source->instructions[k]);
+            see_instruction(flow, k, note_timed);
+        }
+    }
+    flow->lower->timed = any;
+    return true;
+}
+
 /* ---- slots ----------------------------------------------------------------------------------- */
 
 /* The kinds of registers that share among themselves, in the order of their slots: wide ones first,
  * so that each slot is aligned to its size. */
 enum kind { QUAD, WIDE_FLOAT, WIDE, FLOAT, NARROW, MASK, KINDS };
+/* Of each kind those that follow from a clock have slots of their own, behind the others. */
+enum { CLASSES = 2 * KINDS };
 static const uint32_t kind_bytes[KINDS] = {16 * EXEC_LANES, 8 * EXEC_LANES, 8 * EXEC_LANES,
                                            4 * EXEC_LANES,  4 * EXEC_LANES, 4};
 
@@ -301,52 +347,77 @@ static enum kind kind_of(enum ptx_type type)
     }
 }
 
+static unsigned class_of(const struct flow *flow, uint32_t reg)
+{
+    return 2 * kind_of(flow->lower->source->registers[reg].type) + flow->timed[reg];
+}
+
 /* What a compiler would need: a register per 4 bytes of a slot, and not those of predicates. */
-static uint32_t estimate(const struct ptx_function *source, const uint32_t count[KINDS])
+static uint32_t estimate(const struct ptx_function *source, const uint32_t count[CLASSES])
 {
     uint32_t words = 0;
-    for (int k = 0; k < KINDS; k++)
-        if (k != MASK) words += count[k] * (kind_bytes[k] / (4 * EXEC_LANES));
+    for (int k = 0; k < CLASSES; k++)
+        if (k / 2 != MASK) words += count[k] * (kind_bytes[k / 2] / (4 * EXEC_LANES));
     if (source->max_registers && words > source->max_registers) words = source->max_registers;
     return words < 16 ? 16 : words > 255 ? 255 : words;
 }
 
-/* Gives each register, in the order in which lifetimes begin, the first slot of its kind that is
- * free by then. registers[] receives slot numbers, which become offsets when all are known. */
+/* Gives each register, in the order in which lifetimes begin, the first slot of its class that is
+ * free by then. registers[] receives slot numbers. */
+static void number_slots(struct flow *flow, uint32_t *busy[CLASSES], uint32_t count[CLASSES])
+{
+    const uint32_t registers = flow->lower->source->register_count;
+    qsort(flow->lives, registers, sizeof *flow->lives, by_start);
+    for (uint32_t r = 0; r < registers; r++) {
+        const struct life *life = &flow->lives[r];
+        const unsigned class = class_of(flow, life->reg);
+        uint32_t slot = 0;
+        while (slot < count[class] && busy[class][slot] >= life->first) slot++;
+        if (slot == count[class]) count[class]++;
+        busy[class][slot] = life->last;
+        flow->lower->registers[life->reg] = slot;
+    }
+}
+
+/* They become offsets when all are known. */
+static bool place_slots(struct flow *flow, const uint32_t count[CLASSES], uint32_t *offset)
+{
+    struct exec_function *function = flow->lower->function;
+    uint32_t first[CLASSES];
+    function->timed = arena_take(&flow->lower->program->arena, KINDS + 1, sizeof *function->timed);
+    if (function->timed == NULL) return false;
+    for (int k = 0; k < CLASSES; k++) {
+        const uint32_t bytes = count[k] * kind_bytes[k / 2];
+        first[k] = *offset;
+        *offset += bytes;
+        if (k % 2 && bytes)
+            function->timed[function->timed_count++] =
+                (struct exec_formal){.offset = first[k], .size = bytes};
+    }
+    for (uint32_t r = 0; r < flow->lower->source->register_count; r++) {
+        const unsigned class = class_of(flow, r);
+        flow->lower->registers[r] =
+            first[class] + flow->lower->registers[r] * kind_bytes[class / 2];
+    }
+    return true;
+}
+
 static bool share_slots(struct flow *flow, uint32_t *offset)
 {
     const struct ptx_function *source = flow->lower->source;
-    const uint32_t registers = source->register_count;
-    uint32_t *busy[KINDS] = {NULL}; /* until when each slot is */
-    uint32_t count[KINDS] = {0};
+    uint32_t *busy[CLASSES] = {NULL}; /* until when each slot is */
+    uint32_t count[CLASSES] = {0};
     bool fine = true;
-    for (int k = 0; k < KINDS; k++) {
-        busy[k] = calloc(registers + 1u, sizeof *busy[k]);
+    for (int k = 0; k < CLASSES; k++) {
+        busy[k] = calloc(source->register_count + 1u, sizeof *busy[k]);
         fine = fine && busy[k] != NULL;
     }
     if (fine) {
-        qsort(flow->lives, registers, sizeof *flow->lives, by_start);
-        for (uint32_t r = 0; r < registers; r++) {
-            const struct life *life = &flow->lives[r];
-            const enum kind kind = kind_of(source->registers[life->reg].type);
-            uint32_t slot = 0;
-            while (slot < count[kind] && busy[kind][slot] >= life->first) slot++;
-            if (slot == count[kind]) count[kind]++;
-            busy[kind][slot] = life->last;
-            flow->lower->registers[life->reg] = slot;
-        }
+        number_slots(flow, busy, count);
         flow->lower->function->info.registers = estimate(source, count);
-        uint32_t first[KINDS];
-        for (int k = 0; k < KINDS; k++) {
-            first[k] = *offset;
-            *offset += count[k] * kind_bytes[k];
-        }
-        for (uint32_t r = 0; r < registers; r++) {
-            const enum kind kind = kind_of(source->registers[r].type);
-            flow->lower->registers[r] = first[kind] + flow->lower->registers[r] * kind_bytes[kind];
-        }
+        fine = place_slots(flow, count, offset);
     }
-    for (int k = 0; k < KINDS; k++) free(busy[k]);
+    for (int k = 0; k < CLASSES; k++) free(busy[k]);
     return fine;
 }
 
@@ -392,7 +463,7 @@ bool lower_registers(struct lower *lower, uint32_t *end)
     lower->written = calloc(registers + 1u, sizeof *lower->written);
     lower->read = calloc(registers + 1u, sizeof *lower->read);
     bool fine = lower->registers != NULL && lower->written != NULL && lower->read != NULL &&
-                make_blocks(&flow) && find_live(&flow) && find_lives(&flow) &&
+                make_blocks(&flow) && find_live(&flow) && find_lives(&flow) && find_timed(&flow) &&
                 share_slots(&flow, end) && list_poisoned(&flow);
     for (uint32_t k = 0; fine && k < lower->source->instruction_count; k++)
         see_instruction(&flow, k, note_writes);
@@ -400,5 +471,6 @@ bool lower_registers(struct lower *lower, uint32_t *end)
     free(flow.block_of);
     free(flow.sets);
     free(flow.lives);
+    free(flow.timed);
     return fine;
 }

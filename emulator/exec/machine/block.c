@@ -113,6 +113,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->cluster = NULL;
     block->stuck = block->ended = block->arrives = false;
     block->polling = false;
+    exec_stall_forget(block);
     block->probe = index == 0 ? worker->probe : NULL;
     block->moment = 0;
     block->named_barriers = false;
@@ -174,6 +175,7 @@ enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t
             break;
         }
         if (!(met & EXEC_MET_LIFE)) {
+            exec_stall_over(block);
             account(block);
             result = EXEC_TURN_DONE;
             break;
@@ -182,17 +184,22 @@ enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t
         bool released = false;
         for (uint32_t k = 0; k < block->warp_count && !released; k++)
             released = block->warps[k].live && can_run(&block->warps[k]);
-        if (!(met & EXEC_MET_STEPS) && !released && waits_for_cluster(block)) {
+        const bool waits = !(met & EXEC_MET_STEPS) && !released;
+        if (waits && waits_for_cluster(block)) {
             block->stuck = block->polling = true;
-            break;
-        }
-        if (!(met & EXEC_MET_STEPS) && !released) {
+        } else if (waits) {
             exec_block_deadlock(block);
             result = EXEC_TURN_STOPPED;
             break;
+        } else {
+            block->polling = (met & (EXEC_MET_STEPS | EXEC_MET_WORK)) == EXEC_MET_STEPS;
         }
-        block->polling = (met & (EXEC_MET_STEPS | EXEC_MET_WORK)) == EXEC_MET_STEPS;
-        if (block->polling) break;
+        if (!block->polling) {
+            exec_stall_over(block);
+            continue;
+        }
+        if (exec_stall_round(block)) result = EXEC_TURN_STOPPED;
+        break;
     }
     *executed += done;
     return result;

@@ -5,7 +5,7 @@
 /* Threads of a block at one instruction, waiting for the same thing. */
 struct place {
     const struct exec_inst *inst;
-    enum exec_wait wait;
+    enum exec_wait wait; /* EXEC_RUNNABLE: they ask a barrier object */
     uint32_t threads;
     struct exec_warp *warp; /* of the first of them, and its lane and frame */
     struct exec_frame *frame;
@@ -18,37 +18,65 @@ struct census {
     uint32_t all, exited;
 };
 
+/* The threads of `mask`, of a fragment, wait at `inst`. */
 static void count_place(struct census *census, struct exec_warp *warp,
-                        const struct exec_fragment *fragment)
+                        const struct exec_fragment *fragment, const struct exec_inst *inst,
+                        uint32_t mask)
 {
-    const uint32_t threads = (uint32_t)__builtin_popcount(fragment->mask);
     size_t k = 0;
-    while (k < census->count && census->places[k].inst != fragment->pc) k++;
+    while (k < census->count && census->places[k].inst != inst) k++;
     if (k == TRACE_WAITERS) return;
     if (k == census->count)
-        census->places[census->count++] =
-            (struct place){.inst = fragment->pc,
-                           .wait = fragment->wait,
-                           .warp = warp,
-                           .frame = fragment->frame,
-                           .lane = (unsigned)__builtin_ctz(fragment->mask)};
-    census->places[k].threads += threads;
+        census->places[census->count++] = (struct place){.inst = inst,
+                                                         .wait = fragment->wait,
+                                                         .warp = warp,
+                                                         .frame = fragment->frame,
+                                                         .lane = (unsigned)__builtin_ctz(mask)};
+    census->places[k].threads += (uint32_t)__builtin_popcount(mask);
 }
 
-static void count_threads(struct census *census, struct exec_block *block)
+static void count_all(struct census *census, const struct exec_block *block)
 {
-    static const enum exec_wait waits[] = {EXEC_WAIT_BARRIER, EXEC_WAIT_SYNC, EXEC_WAIT_CLUSTER};
     *census = (struct census){.count = 0};
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
         census->all += (uint32_t)__builtin_popcount(warp->existing);
         census->exited += (uint32_t)__builtin_popcount(warp->existing & ~warp->live);
     }
+}
+
+static void count_barriers(struct census *census, struct exec_block *block)
+{
+    static const enum exec_wait waits[] = {EXEC_WAIT_BARRIER, EXEC_WAIT_SYNC, EXEC_WAIT_CLUSTER};
     for (size_t w = 0; w < sizeof waits / sizeof *waits; w++)
         for (uint32_t k = 0; k < block->warp_count; k++)
             for (uint32_t f = 0; f < block->warps[k].fragment_count; f++)
                 if (block->warps[k].fragments[f].wait == waits[w])
-                    count_place(census, &block->warps[k], &block->warps[k].fragments[f]);
+                    count_place(census, &block->warps[k], &block->warps[k].fragments[f],
+                                block->warps[k].fragments[f].pc, block->warps[k].fragments[f].mask);
+}
+
+static void count_threads(struct census *census, struct exec_block *block)
+{
+    count_all(census, block);
+    count_barriers(census, block);
+}
+
+/* Those that ask barrier objects: machine/stall.c. */
+static void count_askers(struct census *census, struct exec_block *block)
+{
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct exec_warp *warp = &block->warps[k];
+        for (uint32_t f = 0; f < warp->fragment_count; f++) {
+            const struct exec_fragment *fragment = &warp->fragments[f];
+            if (fragment->wait != EXEC_RUNNABLE) continue;
+            for (uint32_t rest = fragment->mask; rest; rest &= rest - 1) {
+                const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+                if (warp->awaited[lane].inst == NULL) continue;
+                count_place(census, warp, fragment, warp->awaited[lane].inst, 1u << lane);
+            }
+        }
+    }
 }
 
 static uint32_t line_of(const struct exec_block *block, const struct exec_inst *inst)
@@ -58,15 +86,16 @@ static uint32_t line_of(const struct exec_block *block, const struct exec_inst *
 
 static void tell_waiters(const struct census *census, const struct exec_block *block)
 {
+    static const enum trace_waits where[] = {[EXEC_RUNNABLE] = WAITS_FOR_OBJECT,
+                                             [EXEC_WAIT_BARRIER] = WAITS_IN_BLOCK,
+                                             [EXEC_WAIT_SYNC] = WAITS_IN_WARP,
+                                             [EXEC_WAIT_CLUSTER] = WAITS_IN_CLUSTER};
     struct trace_finding *finding = &block->worker->fault.finding;
     for (size_t k = 0; k < census->count; k++) {
         const struct place *place = &census->places[k];
-        finding->waiters[k] =
-            (struct trace_waiters){.line = line_of(block, place->inst),
-                                   .threads = (uint16_t)place->threads,
-                                   .where = place->wait == EXEC_WAIT_BARRIER ? WAITS_IN_BLOCK
-                                            : place->wait == EXEC_WAIT_SYNC  ? WAITS_IN_WARP
-                                                                             : WAITS_IN_CLUSTER};
+        finding->waiters[k] = (struct trace_waiters){.line = line_of(block, place->inst),
+                                                     .threads = (uint16_t)place->threads,
+                                                     .where = (uint8_t)where[place->wait]};
     }
 }
 
@@ -97,6 +126,36 @@ void exec_cluster_deadlock(const struct exec_cluster *cluster)
         exec_block_deadlock(block);
         return;
     }
+}
+
+/* What an object lacks. */
+static enum trace_finding_id id_of(const struct exec_awaited *awaited)
+{
+    if (awaited->bytes < 0) return FINDING_OBJECT_BYTES_UNEXPECTED;
+    if (awaited->missing == 0) return FINDING_OBJECT_LACKS_BYTES;
+    if (awaited->missing < awaited->expected || awaited->bytes > 0)
+        return FINDING_OBJECT_LACKS_ARRIVALS;
+    return FINDING_OBJECT_LACKS_ALL;
+}
+
+void exec_object_deadlock(struct exec_warp *warp, unsigned lane)
+{
+    struct exec_block *block = warp->block;
+    const struct exec_awaited *awaited = &warp->awaited[lane];
+    const int64_t bytes = awaited->bytes;
+    struct census census;
+    count_all(&census, block);
+    count_askers(&census, block);
+    count_barriers(&census, block);
+    for (uint32_t f = 0; f < warp->fragment_count; f++)
+        if (warp->fragments[f].mask >> lane & 1) warp->frame = warp->fragments[f].frame;
+    exec_stop(warp, awaited->inst, EXEC_BARRIER, lane,
+              &(struct exec_reason){
+                  .finding = id_of(awaited),
+                  .numbers = {census.all, census.exited, awaited->missing, awaited->expected,
+                              (uint64_t)(bytes < 0 ? -bytes : bytes), awaited->parity,
+                              awaited->offset, bytes != 0, awaited->missing != 0}});
+    tell_waiters(&census, block);
 }
 
 /* A fragment that could run, of a warp that polls if any does. */

@@ -56,10 +56,26 @@ void exec_barriers_reset(struct exec_block *block);
 /* Adds what a worker's cache entry has seen to the launch's footprint. */
 void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache);
 
+/* ---- waits that never end: machine/stall.c --------------------------------------------------- */
+
+/* A round in which no warp of the block did more than wait and look is over. True: none of its
+ * cluster ever will, and the launch has stopped. */
+bool exec_stall_round(struct exec_block *block);
+/* One did, or the block has ended. */
+void exec_stall_over(struct exec_block *block);
+/* The warp is about to execute the instruction, of a block that is watched. */
+void exec_stall_step(struct exec_warp *warp, const struct exec_inst *inst);
+/* Another block begins. */
+void exec_stall_forget(struct exec_block *block);
+
+/* ---- launches that do not end: machine/deadlock.c -------------------------------------------- */
+
 /* Stops the launch because every thread of the block waits, and says who waits where. */
 void exec_block_deadlock(struct exec_block *block);
 /* The same of all blocks of a cluster, of which each waits for another. */
 void exec_cluster_deadlock(const struct exec_cluster *cluster);
+/* The same because every thread that could run waits for a barrier object, `lane` of `warp` too. */
+void exec_object_deadlock(struct exec_warp *warp, unsigned lane);
 /* The same because the launch has executed `limit` warp instructions; false when no thread of this
  * block could still run. */
 bool exec_block_endless(struct exec_block *block, uint64_t limit);

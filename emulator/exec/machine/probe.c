@@ -147,7 +147,7 @@ void exec_probe_before(struct exec_probe *probe, const struct exec_warp *warp,
     probe->chain = warp->chain;
     probe->found = 0;
     probe->all_before = false;
-    if (form == 0) return;
+    if (!(form & EXEC_FORM_WIDTH)) return;
     const uint32_t mask = lanes_of(warp, inst), bytes = 1u << ((form & EXEC_FORM_WIDTH) - 1);
     const uint64_t *wide = exec_slot(warp, inst->a);
     const uint32_t *narrow = exec_slot(warp, inst->a);

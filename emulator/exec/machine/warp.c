@@ -170,6 +170,7 @@ run_watched(struct exec_warp *warp, const struct exec_inst *limit, struct exec_p
         const struct exec_inst *inst = warp->pc++;
         warp->instructions++;
         if (warp->poison != NULL) exec_poison_step(warp, inst);
+        if (warp->block->stall.watched) exec_stall_step(warp, inst);
         if (probe != NULL) exec_probe_before(probe, warp, inst);
         step = inst->run(warp, inst);
         if (probe != NULL) exec_probe_after(probe, warp);
@@ -246,7 +247,7 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
                                         : BACKWARD_DIVERGED;
         if (warp->rotate) limit = NULL;
         const bool probed = probe != NULL && warp->instructions < EXEC_PROBED;
-        const bool watched = probed || warp->poison != NULL;
+        const bool watched = probed || warp->poison != NULL || warp->block->stall.watched;
         warp->limit = watched ? NULL : limit != NULL ? limit : EXEC_NO_LIMIT;
         warm(warp, 0);
         const uint32_t lanes = exec_lane_count(warp->mask);
@@ -481,7 +482,7 @@ static inline enum exec_turn run_again(struct exec_warp *warp, bool cold, bool p
 unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
 {
     const struct exec_warp *const end = block->warps + block->warp_count;
-    const bool probed = block->probe != NULL;
+    const bool probed = block->probe != NULL || block->stall.watched;
     const bool cold = is_cold(block->worker->function);
     struct exec_going *going = &block->going;
     unsigned met = 0;

@@ -227,6 +227,19 @@ static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
+/* The lane waits for the object's present phase. */
+static void await(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                  uint64_t offset, const struct object *object)
+{
+    if (!warp->block->stall.watched) return;
+    warp->awaited[lane] = (struct exec_awaited){.inst = inst,
+                                                .offset = offset,
+                                                .missing = object->missing,
+                                                .expected = object->expected,
+                                                .bytes = object->bytes,
+                                                .parity = object->phase};
+}
+
 /* Slot d: predicate; slot b: a state, or with imm a parity. */
 static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
 {
@@ -247,8 +260,11 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
                 warp, inst, EXEC_TRAP, l,
                 &(struct exec_reason){.finding = FINDING_MBARRIER_STATE, .numbers = {state[l]}});
         over |= (uint32_t)(object.phase != then.phase) << l;
-        if (object.phase == then.phase) continue;
         const uint64_t offset = address[l] & ~EXEC_WINDOW_MASK;
+        if (object.phase == then.phase) {
+            await(warp, inst, l, offset & ~EXEC_RANK_MASK, &object);
+            continue;
+        }
         exec_async_seen(warp, offset & ~EXEC_RANK_MASK);
         exec_cluster_order_hear(warp, exec_cluster_home(warp->block, offset));
     }

@@ -13,14 +13,25 @@ enum { CYCLES_PER_INSTRUCTION = 4 };
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
+/* Of a block that seems to wait for ever the steps grow until as much time has passed as that takes
+ * to be so; slowly, so that they pass over no bound, not even of a counter of 32 bits. */
+static void take_step(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    enum { FIRST_STEP = 16, LAST_STEP = 1 << 20, PART = 8 };
+    if (warp->block->stall.watched) {
+        if (!warp->until) warp->until = warp->waited + EXEC_EVER;
+        if (warp->waited < warp->until) warp->clock_step += warp->clock_step / PART + 1;
+    } else if (warp->clock_inst != inst) {
+        warp->clock_step = FIRST_STEP;
+    } else {
+        warp->clock_step = warp->clock_step < LAST_STEP ? 2 * warp->clock_step : LAST_STEP;
+    }
+    warp->clock_inst = inst;
+}
+
 static uint64_t cycles(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    enum { FIRST_STEP = 16, LAST_STEP = 1 << 20 };
-    if (warp->clock_inst == inst && warp->clock_step < LAST_STEP)
-        warp->clock_step *= 2;
-    else if (warp->clock_inst != inst)
-        warp->clock_step = FIRST_STEP;
-    warp->clock_inst = inst;
+    take_step(warp, inst);
     warp->waited += warp->clock_step;
     warp->yield = true;
     return warp->instructions * CYCLES_PER_INSTRUCTION + warp->waited;
