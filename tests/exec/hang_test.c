@@ -107,6 +107,8 @@ static const char *const right[] = {
     "right_late_lane",
     "right_told_by_a_block",
     "right_ended_by_a_block",
+    "right_ended_through_a_function",
+    "right_ended_by_a_block_atomically",
     "right_slow_cluster",
     "right_late_cluster",
 };

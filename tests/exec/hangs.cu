@@ -432,6 +432,38 @@ KERNEL right_ended_by_a_block(const int *in, int *out)
     out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x];
 }
 
+// By a generic address, of which the instruction does not say where it leads.
+__device__ __noinline__ int look(const volatile int *at)
+{
+    return *at;
+}
+
+KERNEL right_ended_through_a_function(const int *in, int *out)
+{
+    __shared__ Object object;
+    make(&object, 1);
+    volatile int *flag = out + 1023;
+    if (blockIdx.x == 0)
+        while (!is_over(&object, 0) && look(flag) != 77) {
+        }
+    else if (blockIdx.x == 1 && threadIdx.x == 0)
+        *flag = work(300000, in[0]) ? 77 : 77;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x];
+}
+
+KERNEL right_ended_by_a_block_atomically(const int *in, int *out)
+{
+    __shared__ Object object;
+    make(&object, 1);
+    int *flag = out + 1023;
+    if (blockIdx.x == 0)
+        while (!is_over(&object, 0) && atomicOr(flag, 0) != 77) {
+        }
+    else if (blockIdx.x == 1 && threadIdx.x == 0)
+        atomicExch(flag, work(300000, in[0]) ? 77 : 77);
+    out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x];
+}
+
 KERNEL __cluster_dims__(2, 1, 1) right_slow_cluster(const int *in, int *out)
 {
     __shared__ Object object;
