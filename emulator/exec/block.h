@@ -94,6 +94,7 @@ struct exec_block {
     struct exec_block_shadow *near; /* of what it touches of global memory; NULL: the same */
     struct exec_order *order;       /* of its threads; NULL: nobody has told another anything */
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
+    struct exec_async *outgoing;    /* bulk copies out of it; NULL: the same */
     struct exec_proxy *proxy;       /* bulk copies out of it; NULL: none yet */
     int32_t began;                  /* when, as check/shadow.h has it */
     struct exec_probe *probe;       /* machine/probe.h; NULL: nobody looks */

@@ -128,6 +128,7 @@ bool verdict_causes(struct verdict *verdict, const struct evidence *evidence)
                                                         FINDING_KIND_SHARED_MEMORY_RACE,
                                                         FINDING_KIND_GLOBAL_MEMORY_RACE,
                                                         FINDING_KIND_COPY_NOT_AWAITED,
+                                                        FINDING_KIND_COPY_STILL_READS,
                                                         FINDING_KIND_RACE_BETWEEN_BLOCKS,
                                                         FINDING_KIND_BARRIER_NOT_REACHED,
                                                         FINDING_KIND_ABSENT_LANES,

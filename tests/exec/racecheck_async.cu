@@ -250,6 +250,188 @@ KERNEL right_async_out(const int *in, int *out, int n)
     if (threadIdx.x == 0) bulk_out(to, tile[1], 512);
 }
 
+// ---- copies to global memory that still read ---------------------------------------------------
+
+__device__ void begin_out(int *to, const int *from, unsigned bytes)
+{
+    // clang-format off
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)), "r"(bytes) : "memory"); // async_source
+    // clang-format on
+}
+
+__device__ void close_bulk_group()
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+template <int LEFT> __device__ void wait_until_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory");
+}
+
+__device__ void fill(int *tile, int value)
+{
+    tile[threadIdx.x] = value;
+    fence_for_bulk();
+    __syncthreads();
+}
+
+KERNEL right_async_source(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    for (int k = 0; k < 3; k++) {
+        fill(tile, in[index()] + k);
+        if (threadIdx.x == 0) {
+            begin_out(out + 128 * blockIdx.x, tile, 512);
+            close_bulk_group();
+            wait_until_read<0>();
+        }
+        __syncthreads();
+    }
+}
+
+// Two buffers: the copy out of the one may go on while the other is filled. Who asks also stores
+// what nobody copies, without a wait, and the last copies are not waited for.
+KERNEL right_async_source_of_two(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[2][132];
+    int *const to = out + 128 * blockIdx.x;
+    for (int k = 0; k < 6; k++) {
+        if (threadIdx.x == 64) wait_until_read<1>();
+        __syncthreads();
+        fill(tile[k % 2], in[index()] + k);
+        if (threadIdx.x == 64) {
+            begin_out(to, tile[k % 2], 256);
+            begin_out(to + 64, tile[k % 2] + 64, 256);
+            close_bulk_group();
+            tile[k % 2][128] = k;
+        }
+    }
+}
+
+// One thread does it all, and each warp has a part of its own.
+KERNEL right_async_source_of_each_warp(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    for (int k = 0; k < 3; k++) {
+        tile[threadIdx.x] = in[index()] + k;
+        fence_for_bulk();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) {
+            begin_out(out + index(), tile + threadIdx.x, 128);
+            close_bulk_group();
+            wait_until_read<0>();
+            tile[threadIdx.x] = 0;
+        }
+        __syncwarp();
+    }
+}
+
+KERNEL async_source_not_awaited(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    fill(tile, in[index()]);
+    if (threadIdx.x == 0) {
+        begin_out(out + 128 * blockIdx.x, tile, 512);
+        close_bulk_group();
+    }
+    __syncthreads();
+    tile[threadIdx.x] = n; // async_source_not_awaited
+}
+
+KERNEL async_source_of_its_own_thread(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    fill(tile, in[index()]);
+    if (threadIdx.x == 0) {
+        begin_out(out + 128 * blockIdx.x, tile, 512);
+        close_bulk_group();
+        tile[100] = n; // async_source_of_its_own_thread
+        wait_until_read<0>();
+    }
+}
+
+// The group is not closed, so the wait is for none.
+KERNEL async_source_of_open_group(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    fill(tile, in[index()]);
+    if (threadIdx.x == 0) {
+        begin_out(out + 128 * blockIdx.x, tile, 512);
+        wait_until_read<0>();
+        close_bulk_group();
+    }
+    __syncthreads();
+    tile[threadIdx.x] = n; // async_source_of_open_group
+}
+
+// Each thread waits for its own copies.
+KERNEL async_source_awaited_by_another(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    fill(tile, in[index()]);
+    if (threadIdx.x == 0) {
+        begin_out(out + 128 * blockIdx.x, tile, 512);
+        close_bulk_group();
+    }
+    if (threadIdx.x == 32) wait_until_read<0>();
+    __syncthreads();
+    tile[threadIdx.x] = n; // async_source_awaited_by_another
+}
+
+KERNEL async_source_one_group_too_few(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[2][128];
+    for (int k = 0; k < 4; k++) {
+        tile[k % 2][threadIdx.x] = in[index()] + k; // async_source_one_group_too_few
+        fence_for_bulk();
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            begin_out(out + 128 * blockIdx.x, tile[k % 2], 512);
+            close_bulk_group();
+            wait_until_read<2>();
+        }
+        __syncthreads();
+    }
+}
+
+// The copy in goes where the copy out reads.
+KERNEL async_source_is_filled(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) unsigned long long object;
+    __shared__ alignas(16) int tile[128];
+    make_for_one(&object);
+    fill(tile, in[index()]);
+    if (threadIdx.x == 0) {
+        begin_out(out + 128 * blockIdx.x, tile, 512);
+        close_bulk_group();
+        arrive_for(&object, 512);
+        // clang-format off
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(tile)), "l"(in), "r"(512), "r"(shared_address(&object)) : "memory"); // async_source_is_filled
+        // clang-format on
+    }
+    wait_for_phase(&object, 0);
+}
+
+// The wait is there, and no barrier behind it: a flag without a fence orders nothing.
+KERNEL async_source_awaited_and_told(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    __shared__ int flag;
+    if (threadIdx.x == 0) flag = 0;
+    fill(tile, in[index()]);
+    if (threadIdx.x == 0) {
+        begin_out(out + 128 * blockIdx.x, tile, 512);
+        close_bulk_group();
+        wait_until_read<0>();
+        atomicExch(&flag, 1);
+    } else if (threadIdx.x >= 32) {
+        while (atomicAdd(&flag, 0) == 0) {
+        }
+        tile[threadIdx.x] = n; // async_source_awaited_and_told
+    }
+}
+
 // A copy that nobody wants is under way when the block ends: the next block's words are its own.
 KERNEL right_async_left_behind(const int *in, int *out, int n)
 {
@@ -580,4 +762,40 @@ KERNEL async_box_by_changed_map_unfenced(BOXES)
     }
     wait_for_phase(&object, 0);
     out[index()] = tile[127 - threadIdx.x];
+}
+
+// What lies beside the box is not read.
+KERNEL right_async_box_source(BOXES)
+{
+    __shared__ alignas(128) int tile[2][128];
+    tile[0][threadIdx.x] = in[index()];
+    fence_for_bulk();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        // clang-format off
+        asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&to), "r"(0), "r"(blockIdx.x), "r"(shared_address(tile[0])) : "memory");
+        // clang-format on
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+    __syncthreads();
+    tile[1][threadIdx.x] = n;
+    if (threadIdx.x == 0) wait_until_read<0>();
+    __syncthreads();
+    tile[0][threadIdx.x] = n;
+}
+
+KERNEL async_box_source_not_awaited(BOXES)
+{
+    __shared__ alignas(128) int tile[128];
+    tile[threadIdx.x] = in[index()];
+    fence_for_bulk();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        // clang-format off
+        asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&to), "r"(0), "r"(blockIdx.x), "r"(shared_address(tile)) : "memory"); // async_box_source_not_awaited
+        // clang-format on
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+    __syncthreads();
+    tile[threadIdx.x] = n; // async_box_source_not_awaited
 }

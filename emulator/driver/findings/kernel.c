@@ -48,6 +48,8 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return warp ? FINDING_GLOBAL_RACE_IN_WARP : FINDING_GLOBAL_RACE;
     case EXEC_WRONG_COPY:
         return FINDING_COPY_NOT_AWAITED;
+    case EXEC_WRONG_SOURCE:
+        return FINDING_COPY_STILL_READS;
     case EXEC_WRONG_PROXY:
         return wrong->region != NULL ? FINDING_NO_MAP_FENCE : FINDING_NO_PROXY_FENCE;
     case EXEC_WRONG_BLOCKS:

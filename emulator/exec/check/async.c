@@ -21,7 +21,8 @@ struct list {
 };
 
 struct exec_async {
-    uint32_t *words; /* of shared memory: the copy that fills each, or NONE */
+    bool reads;      /* copies that read shared memory, not such as fill it */
+    uint32_t *words; /* of shared memory: the copy that fills each, or reads it, or NONE */
     size_t word_count;
     struct copy *copies; /* [0] is none */
     uint32_t made, spare, under_way;
@@ -50,9 +51,9 @@ void exec_async_destroy(struct exec_async *async)
     free(async);
 }
 
-void exec_async_reset(const struct exec_block *block)
+void exec_async_reset(struct exec_async *async)
 {
-    struct exec_async *async = block->async;
+    if (async == NULL) return;
     if (async->under_way) memset(async->words, 0, async->word_count * sizeof *async->words);
     memset(async->own, 0, sizeof async->own);
     memset(async->group, 0, sizeof async->group);
@@ -62,7 +63,8 @@ void exec_async_reset(const struct exec_block *block)
 
 bool exec_async_any(const struct exec_block *block)
 {
-    return block->async != NULL && block->async->under_way;
+    return (block->async != NULL && block->async->under_way) ||
+           (block->outgoing != NULL && block->outgoing->under_way);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -81,44 +83,88 @@ static uint32_t take(struct exec_async *async)
     return ++async->made;
 }
 
-void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                      uint64_t offset, uint64_t bytes, uint64_t object)
+/* `own`: of the thread's groups, else it tells an object. */
+static void append(struct exec_async *async, const struct copy *copy, bool own)
 {
-    struct exec_block *block = warp->block;
-    const uint32_t thread = warp->index * EXEC_LANES + lane;
-    if (block->shadow == NULL || bytes == 0 || offset + bytes > block->shadow->bytes) return;
-    if (block->async == NULL) block->async = create(block->shadow->bytes);
-    struct exec_async *async = block->async;
-    const uint32_t number = async != NULL ? take(async) : NONE;
+    const uint32_t number = take(async);
     if (number == NONE) return;
-    struct list *list = object == EXEC_ASYNC_OWN ? &async->own[thread] : &async->telling;
-    async->copies[number] = (struct copy){.thread = thread,
-                                          .group = async->group[thread],
-                                          .offset = (uint32_t)offset,
-                                          .bytes = (uint32_t)bytes,
-                                          .site = inst->position,
-                                          .object = object};
+    struct list *list = own ? &async->own[copy->thread] : &async->telling;
+    async->copies[number] = *copy;
+    async->copies[number].group = async->group[copy->thread];
     if (list->first == NONE)
         list->first = number;
     else
         async->copies[list->last].next = number;
     list->last = number;
     async->under_way++;
+    for (uint64_t word = copy->offset / 4; word <= (copy->offset + copy->bytes - 1) / 4; word++)
+        async->words[word] = number;
+}
+
+static bool is_kept(const struct exec_block *block, struct exec_async **async, uint64_t offset,
+                    uint64_t bytes)
+{
+    const struct exec_shadow *shadow = block->shadow;
+    if (shadow == NULL || bytes == 0 || offset + bytes > shadow->bytes) return false;
+    if (*async == NULL) *async = create(shadow->bytes);
+    return *async != NULL;
+}
+
+void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t offset, uint64_t bytes, uint64_t object)
+{
+    struct exec_async **async = &warp->block->async;
+    if (!is_kept(warp->block, async, offset, bytes)) return;
+    append(*async,
+           &(struct copy){.thread = warp->index * EXEC_LANES + lane,
+                          .offset = (uint32_t)offset,
+                          .bytes = (uint32_t)bytes,
+                          .site = inst->position,
+                          .object = object},
+           object == EXEC_ASYNC_OWN);
+}
+
+/* Pieces of one copy that lie side by side are one. */
+void exec_async_reads(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t offset, uint64_t bytes)
+{
+    struct exec_async **where = &warp->block->outgoing;
+    const uint32_t thread = warp->index * EXEC_LANES + lane;
+    if (!is_kept(warp->block, where, offset, bytes)) return;
+    struct exec_async *async = *where;
+    async->reads = true;
+    const uint32_t number = async->own[thread].first != NONE ? async->own[thread].last : NONE;
+    struct copy *last = &async->copies[number];
+    if (number == NONE || last->group != async->group[thread] || last->site != inst->position ||
+        last->offset + last->bytes != offset) {
+        append(async,
+               &(struct copy){.thread = thread,
+                              .offset = (uint32_t)offset,
+                              .bytes = (uint32_t)bytes,
+                              .site = inst->position,
+                              .object = EXEC_ASYNC_OWN},
+               true);
+        return;
+    }
+    last->bytes += (uint32_t)bytes;
     for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++)
         async->words[word] = number;
 }
 
-/* The bytes are there: as if the thread had stored them now. */
-static void land(const struct exec_warp *warp, uint32_t number)
+/* The bytes are there, or have been read: as if the thread had stored, or loaded, them now. */
+static void land(const struct exec_warp *warp, struct exec_async *async, uint32_t number)
 {
-    struct exec_async *async = warp->block->async;
     struct exec_shadow *shadow = warp->block->shadow;
     struct copy *copy = &async->copies[number];
     const uint32_t end = copy->offset + copy->bytes;
     for (uint32_t at = copy->offset; at < end; at += 4) {
         if (async->words[at / 4] != number) continue;
+        const uint32_t bytes = at + 4 < end ? 4 : end - at;
         async->words[at / 4] = NONE;
-        exec_shadow_stored(shadow, copy->thread, at, at + 4 < end ? 4 : end - at, copy->site);
+        if (async->reads)
+            exec_shadow_loaded(shadow, copy->thread, at, bytes, copy->site);
+        else
+            exec_shadow_stored(shadow, copy->thread, at, bytes, copy->site);
     }
     copy->next = async->spare;
     async->spare = number;
@@ -126,20 +172,21 @@ static void land(const struct exec_warp *warp, uint32_t number)
 }
 
 /* Those of the thread's own copies whose group is before `group`. */
-static void land_own(const struct exec_warp *warp, uint32_t thread, uint32_t group)
+static void land_own(const struct exec_warp *warp, struct exec_async *async, uint32_t thread,
+                     uint32_t group)
 {
-    struct exec_async *async = warp->block->async;
     struct list *list = &async->own[thread];
     while (list->first != NONE && async->copies[list->first].group < group) {
         const uint32_t number = list->first;
         list->first = async->copies[number].next;
-        land(warp, number);
+        land(warp, async, number);
     }
 }
 
 void exec_async_hand_over(const struct exec_warp *warp, unsigned lane)
 {
-    if (warp->block->async != NULL) land_own(warp, warp->index * EXEC_LANES + lane, UINT32_MAX);
+    struct exec_async *async = warp->block->async;
+    if (async != NULL) land_own(warp, async, warp->index * EXEC_LANES + lane, UINT32_MAX);
 }
 
 void exec_async_seen(const struct exec_warp *warp, uint64_t object)
@@ -153,7 +200,7 @@ void exec_async_seen(const struct exec_warp *warp, uint64_t object)
         struct copy *copy = &async->copies[number];
         const uint32_t next = copy->next;
         if (copy->object == object) {
-            land(warp, number);
+            land(warp, async, number);
             any = true;
         } else {
             if (async->telling.first == NONE)
@@ -170,26 +217,36 @@ void exec_async_seen(const struct exec_warp *warp, uint64_t object)
 
 /* ---- touches --------------------------------------------------------------------------------- */
 
-void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                      uint64_t offset, uint64_t bytes, enum exec_access access)
+static void touch(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                  const struct exec_async *async, uint64_t offset, uint64_t bytes,
+                  enum exec_access access)
 {
-    const struct exec_async *async = warp->block->async;
     for (uint64_t at = offset & ~UINT64_C(3); at < offset + bytes; at += 4) {
         if (at / 4 >= async->word_count || async->words[at / 4] == NONE) continue;
         const struct copy *copy = &async->copies[async->words[at / 4]];
-        const struct exec_reported first = {copy->thread, copy->site, EXEC_STORE, true};
+        const struct exec_reported first = {copy->thread, copy->site,
+                                            async->reads ? EXEC_LOAD : EXEC_STORE, true};
         const struct exec_reported second = {warp->index * EXEC_LANES + lane, inst->position,
                                              access, true};
-        exec_report(warp, EXEC_WRONG_COPY, &first, &second, NULL, at, (uint32_t)bytes);
+        exec_report(warp, async->reads ? EXEC_WRONG_SOURCE : EXEC_WRONG_COPY, &first, &second, NULL,
+                    at, (uint32_t)bytes);
         return;
     }
 }
 
+void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t offset, uint64_t bytes, enum exec_access access)
+{
+    const struct exec_block *block = warp->block;
+    if (block->async != NULL) touch(warp, inst, lane, block->async, offset, bytes, access);
+    if (block->outgoing != NULL && access != EXEC_LOAD)
+        touch(warp, inst, lane, block->outgoing, offset, bytes, access);
+}
+
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-int exec_async_commit(struct exec_warp *warp, const struct exec_inst *inst)
+static int commit(struct exec_warp *warp, const struct exec_inst *inst, struct exec_async *async)
 {
-    struct exec_async *async = warp->block->async;
     warp->instructions--;
     if (async == NULL) return EXEC_GO;
     for (uint32_t rest = exec_racecheck_lanes(warp, inst); rest; rest &= rest - 1)
@@ -197,18 +254,37 @@ int exec_async_commit(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-int exec_async_wait(struct exec_warp *warp, const struct exec_inst *inst)
+static int await(struct exec_warp *warp, const struct exec_inst *inst, struct exec_async *async)
 {
-    const struct exec_async *async = warp->block->async;
     warp->instructions--;
     if (async == NULL || !async->under_way) return EXEC_GO;
     for (uint32_t rest = exec_racecheck_lanes(warp, inst); rest; rest &= rest - 1) {
         const uint32_t thread = warp->index * EXEC_LANES + (unsigned)__builtin_ctz(rest);
         const uint32_t group = async->group[thread];
-        land_own(warp, thread,
+        land_own(warp, async, thread,
                  inst->imm == EXEC_ASYNC_ALL ? UINT32_MAX
                  : inst->imm < group         ? group - (uint32_t)inst->imm
                                              : 0);
     }
     return EXEC_GO;
+}
+
+int exec_async_commit(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return commit(warp, inst, warp->block->async);
+}
+
+int exec_async_wait(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return await(warp, inst, warp->block->async);
+}
+
+int exec_async_bulk_commit(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return commit(warp, inst, warp->block->outgoing);
+}
+
+int exec_async_bulk_wait(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return await(warp, inst, warp->block->outgoing);
 }

@@ -106,14 +106,17 @@ void exec_grid_shadow_later(struct exec_worker *worker, struct exec_owners *owne
 /* ---- asynchronous copies: check/async.c ------------------------------------------------------ */
 
 void exec_async_destroy(struct exec_async *async); /* NULL is fine */
-/* Another block begins. */
-void exec_async_reset(const struct exec_block *block);
+/* Another block begins. NULL is fine. */
+void exec_async_reset(struct exec_async *async);
 
 /* Lane `lane` asks for a copy to `offset` of shared memory; `object`: the offset of the barrier
  * object that it tells, or EXEC_ASYNC_OWN: the thread's own groups. In a block that is watched. */
 #define EXEC_ASYNC_OWN UINT64_MAX
 void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       uint64_t offset, uint64_t bytes, uint64_t object);
+/* The lane's bulk copy to global memory, of its open group, reads these bytes. */
+void exec_async_reads(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t offset, uint64_t bytes);
 /* All of the lane's own copies so far are to be waited for at a barrier object. */
 void exec_async_hand_over(const struct exec_warp *warp, unsigned lane);
 /* A phase of the object has been seen to be complete. */
@@ -137,6 +140,8 @@ void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst,
  */
 #define EXEC_ASYNC_ALL UINT64_MAX
 exec_handler exec_async_commit, exec_async_wait;
+/* The same before cp.async.bulk.commit_group and cp.async.bulk.wait_group. */
+exec_handler exec_async_bulk_commit, exec_async_bulk_wait;
 
 /* The lanes whose guard holds. */
 static inline uint32_t exec_racecheck_lanes(const struct exec_warp *warp,

@@ -20,8 +20,9 @@
 enum exec_wrong {
     EXEC_WRONG_SHARED, /* threads of one block, shared memory */
     EXEC_WRONG_GLOBAL, /* threads of one block, global memory */
-    EXEC_WRONG_COPY,  /* a touch of what an asynchronous copy may still be filling: check/async.h */
-    EXEC_WRONG_PROXY, /* a bulk copy of what a thread has stored: check/proxy.h */
+    EXEC_WRONG_COPY, /* a touch of what an asynchronous copy may still be filling: check/async.h */
+    EXEC_WRONG_SOURCE, /* a store to what a bulk copy, the first, may still be reading: the same */
+    EXEC_WRONG_PROXY,  /* a bulk copy of what a thread has stored: check/proxy.h */
     EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
     EXEC_WRONG_SCOPE,  /* the same, one of them by an atomic of block scope */
     /* Blocks of one grid that talk to each other, but not about these bytes: check/causality.h. The

@@ -417,6 +417,30 @@ void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t of
     shadow->touched |= 1u << (thread / EXEC_LANES);
 }
 
+void exec_shadow_loaded(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
+                        uint64_t bytes, uint32_t site)
+{
+    const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
+    const uint32_t warp = thread / EXEC_LANES;
+    int32_t *reads = shadow->cells[EXEC_KEPT_READ], *others = shadow->cells[EXEC_KEPT_READ_OTHER];
+    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++) {
+        const int32_t before = reads[index];
+        int32_t now = (shadow->time << EXEC_SHADOW_TIME) | (int32_t)thread;
+        /* With two of different warps any that stores is a stranger to one. */
+        if (others[index] >= shadow->floor) continue;
+        if (before >= shadow->floor && warp_of(before) != warp) {
+            others[index] = before;
+            shadow->sites[EXEC_KEPT_READ_OTHER][index] = shadow->sites[EXEC_KEPT_READ][index];
+        } else if (before >= shadow->floor && before >= shadow->warp_floor[warp]) {
+            const bool self = (uint32_t)(before & EXEC_SHADOW_THREAD) == thread;
+            now |= self ? before & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
+        }
+        reads[index] = now;
+        shadow->sites[EXEC_KEPT_READ][index] = site;
+    }
+    shadow->touched |= 1u << warp;
+}
+
 bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
 {
     const unsigned shift = unit >= 4 ? 2 : unit == 2 ? 1 : 0;

@@ -181,6 +181,10 @@ bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit);
 void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
                         uint64_t bytes, uint32_t site);
 
+/* The same of a load. */
+void exec_shadow_loaded(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
+                        uint64_t bytes, uint32_t site);
+
 /* One side of what is told: thread of the block, position of the source. */
 struct exec_reported {
     uint32_t thread, site;

@@ -90,6 +90,9 @@ bool lower_bulk(struct lower *lower)
         return true;
     case PTX_OP_CP_BULK_COMMIT:
     case PTX_OP_CP_BULK_WAIT:
+        lower_racecheck_groups(lower);
+        lower_row(lower, "nop");
+        return true;
     case PTX_OP_CP_BULK_PREFETCH:
     case PTX_OP_CP_BULK_PREFETCH_TENSOR:
         lower_row(lower, "nop");

@@ -54,9 +54,12 @@ void lower_racecheck_groups(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     if (!lower->program->watched) return;
-    struct exec_inst *inst = lower_emit_aside(
-        lower, at->op == PTX_OP_CP_ASYNC_COMMIT ? exec_async_commit : exec_async_wait);
-    inst->imm = at->op == PTX_OP_CP_ASYNC_WAIT ? at->operands[0].bits : EXEC_ASYNC_ALL;
+    exec_handler *run = at->op == PTX_OP_CP_ASYNC_COMMIT  ? exec_async_commit
+                        : at->op == PTX_OP_CP_BULK_COMMIT ? exec_async_bulk_commit
+                        : at->op == PTX_OP_CP_BULK_WAIT   ? exec_async_bulk_wait
+                                                          : exec_async_wait;
+    const bool counts = at->op == PTX_OP_CP_ASYNC_WAIT || at->op == PTX_OP_CP_BULK_WAIT;
+    lower_emit_aside(lower, run)->imm = counts ? at->operands[0].bits : EXEC_ASYNC_ALL;
 }
 
 /* ---- what threads tell each other ------------------------------------------------------------ */

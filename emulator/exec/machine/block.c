@@ -77,6 +77,7 @@ void exec_block_destroy(struct exec_block *block)
     exec_block_forget(block);
     for (uint32_t k = 0; k < EXEC_CLUSTER_MOST; k++) exec_shadow_destroy(block->away[k]);
     exec_async_destroy(block->async);
+    exec_async_destroy(block->outgoing);
     exec_proxy_destroy(block->proxy);
     exec_unwritten_end(block);
     exec_order_destroy(block->order);
@@ -120,7 +121,8 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     if (block->barriers_used) exec_barriers_reset(block);
     exec_shadow_order(block);
     if (block->shadow != NULL) block->began = block->shadow->time;
-    if (block->async != NULL) exec_async_reset(block);
+    exec_async_reset(block->async);
+    exec_async_reset(block->outgoing);
     exec_unwritten_begin(block);
     return exec_warps_start(block);
 }

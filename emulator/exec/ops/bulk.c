@@ -53,6 +53,12 @@ static bool is_own(const struct exec_warp *warp, uint64_t address)
            exec_cluster_home(warp->block, address & ~EXEC_WINDOW_MASK) == warp->block;
 }
 
+void exec_bulk_reading(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       uint64_t from, uint32_t size)
+{
+    if (is_own(warp, from)) exec_async_reads(warp, inst, lane, offset_of(from), size);
+}
+
 void exec_bulk_reads(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t from, uint32_t size)
 {
@@ -84,6 +90,7 @@ static bool copy_lane(struct exec_warp *warp, const struct exec_inst *inst, unsi
         if (target == NULL) return false;
         memmove(target, source, BULK_UNIT);
     }
+    if (!bulk->tells) exec_bulk_reading(warp, inst, lane, from, size);
     exec_bulk_fills(warp, inst, lane, to, size, bulk->tells ? &object : NULL);
     warp->worker->counts.bytes_loaded += from >> 56 != 1 ? size : 0;
     warp->worker->counts.bytes_stored += to >> 56 != 1 ? size : 0;
@@ -186,7 +193,12 @@ static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
         if (left) step = bulk->apply(warp, &one);
         warp->mask = all;
     }
-    return step == EXEC_GO ? tell(warp, inst) : step;
+    if (step != EXEC_GO) return step;
+    EXEC_FOR_ACTIVE
+    {
+        if (!bulk->tells) exec_bulk_reading(warp, inst, l, from[l], size[l]);
+    }
+    return tell(warp, inst);
 }
 
 /* st.bulk: slot a: address, c: bytes (64 bits), all zero afterwards. */

@@ -44,6 +44,10 @@ void exec_bulk_reads(const struct exec_warp *warp, const struct exec_inst *inst,
                      uint64_t from, uint32_t size);
 void exec_bulk_fills(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t to, uint32_t size, const uint64_t *object);
+/* It has read these bytes, and belongs to one of the lane's groups: until that is waited for it may
+ * still be reading them. */
+void exec_bulk_reading(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       uint64_t from, uint32_t size);
 /* The same place in the shared memory of the cluster's block `rank`. */
 uint64_t exec_bulk_in_block(uint64_t address, uint32_t rank);
 /* A reduction's atomic operation of one element, by the row `apply`; and what the lane gives it: an

@@ -151,10 +151,11 @@ static bool move_shared(const struct box *box, uint64_t address, unsigned char *
                         enum exec_access access)
 {
     for (uint32_t at = 0; at < box->count[0] * box->bytes; at += UNIT) {
+        const uint64_t place = exec_tensor_swizzled(&box->map, address + at);
         unsigned char *there =
-            exec_bulk_bytes(box->warp, box->inst, box->lane,
-                            exec_tensor_swizzled(&box->map, address + at), UNIT, access);
+            exec_bulk_bytes(box->warp, box->inst, box->lane, place, UNIT, access);
         if (there == NULL) return false;
+        if (access == EXEC_LOAD) exec_bulk_reading(box->warp, box->inst, box->lane, place, UNIT);
         memcpy(access == EXEC_LOAD ? bytes + at : there, access == EXEC_LOAD ? there : bytes + at,
                UNIT);
     }
