@@ -5,6 +5,11 @@
 
 #include <cuda/barrier>
 
+// In clock cycles: a minute.
+#ifndef A_LONG_TIME
+#define A_LONG_TIME (60ll * 1500000000)
+#endif
+
 #define KERNEL extern "C" __global__ void
 
 typedef unsigned long long Object;
@@ -93,6 +98,7 @@ KERNEL no_copy(const int *in, int *out)
     out[threadIdx.x] = in[threadIdx.x];
 }
 
+// A GPU, too, has copied when the arrival comes.
 KERNEL bytes_not_announced(const int *in, int *out)
 {
     __shared__ Object object;
@@ -100,6 +106,7 @@ KERNEL bytes_not_announced(const int *in, int *out)
     make(&object, 1);
     if (threadIdx.x == 0) {
         copy(tile, in, 512, &object);
+        __nanosleep(100000);
         arrive(&object);
     }
     WAIT(&object, 0); // bytes_not_announced
@@ -308,7 +315,7 @@ KERNEL right_bounded_by_time(const int *in, int *out)
     __shared__ Object object;
     make(&object, 1);
     const long long begin = clock64();
-    while (!is_over(&object, 0) && clock64() - begin < 60ll * 1500000000) {
+    while (!is_over(&object, 0) && clock64() - begin < A_LONG_TIME) {
     }
     out[threadIdx.x] = in[threadIdx.x];
 }
@@ -392,7 +399,7 @@ KERNEL right_late_lane(const int *in, int *out)
     make(&object, 1);
     if (threadIdx.x == 9) {
         const long long begin = clock64();
-        while (clock64() - begin < 60ll * 1500000000) {
+        while (clock64() - begin < A_LONG_TIME) {
         }
         arrive(&object);
     }
@@ -487,7 +494,7 @@ KERNEL __cluster_dims__(2, 1, 1) right_late_cluster(const int *in, int *out)
     meet_cluster();
     const long long begin = clock64();
     if (threadIdx.x == 0 && block_rank() == 1) {
-        while (clock64() - begin < 60ll * 1500000000) {
+        while (clock64() - begin < A_LONG_TIME) {
         }
         arrive_in_block(&object, 0);
     }
