@@ -52,12 +52,14 @@ struct exec_formal {
     uint32_t size;   /* bytes */
 };
 
-/* How much of a function has been executed, and who is told when it is enough: with `row_lanes` of
- * the worker that runs it then. Several workers count: now and then one's count is lost. */
+/* How much of a function has been executed, by warps and by lanes that are alone, and who is told
+ * when it is enough: with `row_lanes` of the worker that runs it then. Several workers count: now
+ * and then one's count is lost. */
+enum exec_heated { EXEC_HEATED_WARPS, EXEC_HEATED_LONE, EXEC_HEATED };
 struct exec_heat {
-    uint64_t executed; /* warp instructions */
-    uint64_t enough;   /* UINT64_MAX: nobody is told any more */
-    void (*hot)(const struct exec_function *function, uint32_t row_lanes);
+    uint64_t executed[EXEC_HEATED]; /* warp instructions */
+    uint64_t enough[EXEC_HEATED];   /* UINT64_MAX: nobody is told any more */
+    void (*hot)(const struct exec_function *function, enum exec_heated by, uint32_t row_lanes);
     struct exec_native *native; /* its machine code; NULL: none */
 };
 

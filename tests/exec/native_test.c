@@ -216,12 +216,48 @@ START_TEST(hot_is_compiled_while_it_runs)
 }
 END_TEST
 
+/* That for a lane that is alone comes sooner, by itself; then whole warps run as before, until
+ * there is code for them, too. */
+START_TEST(a_lone_lane_has_its_code_first)
+{
+    enum { ROUNDS = 1500000 }; /* of four instructions: sooner than a whole warp would have any */
+    static const char ptx[] =
+        HEAD "mov.u32 %n, 1500000; mov.u32 %s, %t;\n"
+             "more: mad.lo.u32 %s, %s, 3, %n; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0;\n"
+             "@%p bra more;\n" TAIL;
+    static const uint32_t threads[] = {1, 32, 1, 32, 32, 32, 1, 19};
+    void *bytes;
+    device_reset();
+    const uint64_t out = device_buffer(WORDS * sizeof(uint32_t), &bytes);
+    exec_native_use(EXEC_NATIVE_ON);
+    struct exec_program *program = device_program(ptx);
+    for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) {
+        struct device_run one = {.program = program,
+                                 .name = "k",
+                                 .blocks = 1,
+                                 .threads = threads[k],
+                                 .parameters = &out};
+        memset(bytes, 0, WORDS * sizeof(uint32_t));
+        ck_assert_int_eq(device_launch(&one), EXEC_DONE);
+        ck_assert_uint_gt(exec_native_stretches(program), 0);
+        for (uint32_t t = 0; t < threads[k]; t++) {
+            uint32_t s = t, word;
+            for (uint32_t n = ROUNDS; n != 0; n--) s = s * 3 + n;
+            memcpy(&word, (unsigned char *)bytes + t * sizeof word, sizeof word);
+            ck_assert_uint_eq(word, s);
+        }
+    }
+    exec_program_destroy(program);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec native");
     TCase *tests = tcase_create("native");
     tcase_add_loop_test(tests, compiled_is_what_the_rows_are, 0, KERNELS);
     tcase_add_test(tests, hot_is_compiled_while_it_runs);
+    tcase_add_test(tests, a_lone_lane_has_its_code_first);
     suite_add_tcase(suite, tests);
     return device_native_main(suite);
 }

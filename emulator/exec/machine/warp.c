@@ -183,18 +183,21 @@ run_watched(struct exec_warp *warp, const struct exec_inst *limit, struct exec_p
 static inline bool is_cold(const struct exec_function *function)
 {
     const struct exec_heat *heat = function->heat;
-    return heat != NULL && __atomic_load_n(&heat->enough, __ATOMIC_RELAXED) != UINT64_MAX;
+    return heat != NULL &&
+           __atomic_load_n(&heat->enough[EXEC_HEATED_WARPS], __ATOMIC_RELAXED) != UINT64_MAX;
 }
 
-static inline void warm(const struct exec_warp *warp, uint64_t executed)
+/* `lanes` of the warp have executed so many instructions. */
+static inline void warm(const struct exec_warp *warp, uint64_t executed, uint32_t lanes)
 {
     const struct exec_function *function = warp->frame->function;
+    const enum exec_heated by = lanes == 1 ? EXEC_HEATED_LONE : EXEC_HEATED_WARPS;
     struct exec_heat *heat = function->heat;
     if (!is_cold(function)) return;
-    const uint64_t sum = __atomic_load_n(&heat->executed, __ATOMIC_RELAXED) + executed;
-    __atomic_store_n(&heat->executed, sum, __ATOMIC_RELAXED);
-    if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED))
-        heat->hot(function, warp->worker->row_lanes);
+    const uint64_t sum = __atomic_load_n(&heat->executed[by], __ATOMIC_RELAXED) + executed;
+    __atomic_store_n(&heat->executed[by], sum, __ATOMIC_RELAXED);
+    if (sum >= __atomic_load_n(&heat->enough[by], __ATOMIC_RELAXED))
+        heat->hot(function, by, warp->worker->row_lanes);
 }
 
 /* The running fragment until it answers something, or reaches `limit`, if that is not NULL: to be
@@ -214,9 +217,10 @@ static inline int run_until(struct exec_warp *warp, const struct exec_inst *limi
 static __attribute__((noinline)) int run_cold(struct exec_warp *warp)
 {
     const uint64_t before = warp->instructions;
-    warm(warp, 0);
+    const uint32_t lanes = exec_lane_count(warp->mask);
+    warm(warp, 0, lanes);
     const int step = run_until(warp, NULL);
-    warm(warp, warp->instructions - before);
+    warm(warp, warp->instructions - before, lanes);
     return step;
 }
 
@@ -249,8 +253,8 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
         const bool probed = probe != NULL && warp->instructions < EXEC_PROBED;
         const bool watched = probed || warp->poison != NULL || warp->block->stall.watched;
         warp->limit = watched ? NULL : limit != NULL ? limit : EXEC_NO_LIMIT;
-        warm(warp, 0);
         const uint32_t lanes = exec_lane_count(warp->mask);
+        warm(warp, 0, lanes);
         const uint64_t before = warp->instructions;
         int step;
         if (watched) {
@@ -259,7 +263,7 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
             step = limit == NULL ? run_until(warp, NULL) : run_until(warp, limit);
         }
         warp->lane_instructions += (warp->instructions - before) * lanes;
-        warm(warp, warp->instructions - before);
+        warm(warp, warp->instructions - before, lanes);
         /* A fragment that used up its backward branches while others could run: it may be waiting
          * for one of them. */
         warp->rotate = !warp->rotate && others && warp->backward == 0;

@@ -19,6 +19,8 @@ enum {
     OTHERS_EACH = 32,
     /* As many of them is a lane that is alone: its code is soon made, and many times as fast. */
     LONE_IS = 64,
+    /* By the same reason it is made alone where lanes that are alone have executed this part. */
+    LONE_PART = 4,
     MOST_CODE = 4000, /* instructions that a function may have */
     NAME_ROOM = 32,
 };
@@ -45,6 +47,7 @@ struct exec_native {
     size_t count;
     bool *leads;
     struct code *made;
+    bool whole;              /* there is code for whole warps, too: atomic */
     unsigned parts;          /* of a warp: lanes that are steps apart are those of a part */
     uint64_t others, enough; /* how often others entered a region since they were made code */
 };
@@ -221,18 +224,24 @@ static exec_handler *handler_at(uint64_t address)
     return run;
 }
 
-/* What others were asked for is made. */
-static void make_others(struct exec_native *made)
+/* What others were asked for is made; false: it could not be. */
+static bool make_others(struct exec_native *made)
 {
-    if (!make_more(made, exec_llvm(), false)) {
-        __atomic_store_n(&made->enough, UINT64_MAX, __ATOMIC_RELAXED);
-        return;
-    }
+    if (!make_more(made, exec_llvm(), false)) return false;
     for (size_t k = 0; k < made->count; k++)
         if (made->regions[k].address != 0)
             __atomic_store_n(&made->regions[k].others, handler_at(made->regions[k].address),
                              __ATOMIC_RELEASE);
-    __atomic_store_n(&made->others, 0, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* Others are counted anew, or no more, if there is no code to be had. */
+static void begin_again(struct exec_native *made, bool fine)
+{
+    if (fine)
+        __atomic_store_n(&made->others, 0, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&made->enough, UINT64_MAX, __ATOMIC_RELAXED);
 }
 
 static struct native_region *region_at(const struct exec_native *made, size_t first)
@@ -251,6 +260,7 @@ static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
     const struct exec_function *function = warp->frame->function;
     struct exec_native *made = function->heat->native;
     const size_t index = (size_t)(inst - function->code);
+    if (!__atomic_load_n(&made->whole, __ATOMIC_RELAXED)) return made->code[index].run(warp, inst);
     struct native_region *region = region_at(made, index);
     /* Of lanes that part, one may go on alone. */
     const unsigned version = (warp->mask & (warp->mask - 1)) == 0 ? NATIVE_LONE
@@ -263,7 +273,8 @@ static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
         __atomic_fetch_or(&region->wanted, version, __ATOMIC_RELAXED);
     if (others >= __atomic_load_n(&made->enough, __ATOMIC_RELAXED) &&
         !pthread_mutex_trylock(&native.lock)) {
-        if (region->made != __atomic_load_n(&region->wanted, __ATOMIC_RELAXED)) make_others(made);
+        if (region->made != __atomic_load_n(&region->wanted, __ATOMIC_RELAXED))
+            begin_again(made, make_others(made));
         pthread_mutex_unlock(&native.lock);
     }
     return made->code[index].run(warp, inst);
@@ -315,39 +326,53 @@ static struct exec_native *copy(const struct exec_function *function)
     return made;
 }
 
-static void compile(const struct exec_function *function, const struct llvm *llvm,
-                    uint32_t row_lanes)
+/* Of a function that has no machine code yet; NULL: there is none to be had. */
+static struct exec_native *begin(const struct exec_function *function)
 {
     struct exec_heat *heat = function->heat;
     struct exec_native *made = copy(function);
     if (made == NULL ||
-        !native_regions(&made->plain, heat->enough == 0, &made->regions, &made->count,
-                        &made->leads) ||
+        !native_regions(&made->plain, heat->enough[EXEC_HEATED_WARPS] == 0, &made->regions,
+                        &made->count, &made->leads) ||
         made->count == 0) {
         forget(made);
-        return;
+        return NULL;
     }
-    made->enough = heat->enough / OTHERS_EACH;
-    made->parts = row_lanes == EXEC_LANES ? 1 : NATIVE_HALVES;
+    made->enough = heat->enough[EXEC_HEATED_WARPS] / OTHERS_EACH;
     for (size_t k = 0; k < made->count; k++) made->regions[k].others = run_others;
-    if (!make_more(made, llvm, true)) {
-        forget(made);
-        return;
-    }
     made->next = function->program->native;
     function->program->native = made;
     heat->native = made;
-    install(made);
+    return made;
 }
 
-static void hot(const struct exec_function *function, uint32_t row_lanes)
+/* What lanes that are alone run; all others are interpreted as before. */
+static void compile_lone(struct exec_native *made)
+{
+    for (size_t k = 0; k < made->count; k++)
+        __atomic_store_n(&made->regions[k].wanted, NATIVE_LONE, __ATOMIC_RELAXED);
+    if (make_others(made)) install(made);
+}
+
+static void compile_whole(struct exec_native *made, uint32_t row_lanes)
+{
+    made->parts = row_lanes == EXEC_LANES ? 1 : NATIVE_HALVES;
+    if (!make_more(made, exec_llvm(), true)) return;
+    install(made);
+    __atomic_store_n(&made->whole, true, __ATOMIC_RELAXED);
+}
+
+static void hot(const struct exec_function *function, enum exec_heated by, uint32_t row_lanes)
 {
     struct exec_heat *heat = function->heat;
     if (pthread_mutex_trylock(&native.lock)) return; /* another is being made: later */
-    if (__atomic_load_n(&heat->enough, __ATOMIC_RELAXED) != UINT64_MAX) {
-        const struct llvm *llvm = exec_llvm();
-        if (llvm != NULL) compile(function, llvm, row_lanes);
-        __atomic_store_n(&heat->enough, UINT64_MAX, __ATOMIC_RELAXED);
+    if (heat->enough[EXEC_HEATED_WARPS] == 0) by = EXEC_HEATED_WARPS;
+    if (__atomic_load_n(&heat->enough[by], __ATOMIC_RELAXED) != UINT64_MAX) {
+        struct exec_native *made = heat->native;
+        if (made == NULL && exec_llvm() != NULL) made = begin(function);
+        if (made != NULL && by == EXEC_HEATED_LONE) compile_lone(made);
+        if (made != NULL && by == EXEC_HEATED_WARPS) compile_whole(made, row_lanes);
+        __atomic_store_n(&heat->enough[by], UINT64_MAX, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&native.lock);
 }
@@ -363,7 +388,7 @@ size_t exec_native_stretches(const struct exec_program *program)
 {
     size_t count = 0;
     for (const struct exec_native *at = program->native; at != NULL; at = at->next)
-        count += at->count;
+        count += at->made != NULL ? at->count : 0;
     return count;
 }
 
@@ -374,7 +399,9 @@ void exec_native_watch(struct exec_program *program, struct exec_function *funct
     if (heat == NULL) return;
     const uint64_t each = (uint64_t)function->code_count * ENOUGH_EACH;
     const uint64_t enough = native.use == EXEC_NATIVE_ALWAYS ? 0 : each > ENOUGH ? each : ENOUGH;
-    *heat = (struct exec_heat){.enough = enough, .hot = hot};
+    *heat = (struct exec_heat){
+        .enough = {[EXEC_HEATED_WARPS] = enough, [EXEC_HEATED_LONE] = enough / LONE_PART},
+        .hot = hot};
     function->heat = heat;
 }
 
