@@ -87,9 +87,9 @@ struct exec_function {
     struct exec_heat *heat;       /* NULL: it is only interpreted */
     struct exec_formal *poisoned; /* slots that may be read before they are written */
     size_t poisoned_count;
-    struct exec_formal *timed; /* slots of what follows from a clock, and then scratch slots */
-    size_t timed_count;        /* in their order */
-    uint32_t frame_bytes;      /* registers, scratch slots, constants */
+    struct exec_formal *apart;       /* slots that machine/stall.c does not look at */
+    size_t apart_count;              /* in their order */
+    uint32_t frame_bytes;            /* registers, scratch slots, constants */
     struct exec_constant *constants; /* first those that change from block to block */
     size_t constant_count;
     size_t changing_count;

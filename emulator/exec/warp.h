@@ -72,6 +72,7 @@ struct exec_own_row {
  * machine/stall.c it is asked again. */
 struct exec_awaited {
     const struct exec_inst *inst; /* NULL: nothing */
+    struct exec_frame *frame;     /* it stands in */
     uint64_t offset;              /* of the object, in shared memory */
     uint32_t missing, expected;   /* arrivals */
     int32_t bytes;                /* that have not come; negative: came and were not expected */

@@ -40,7 +40,7 @@ struct ptx_owner {
 
 /* ---- the parser ------------------------------------------------------------------------------ */
 
-#define PTX_RECENT_LOCATIONS 64
+#define PTX_RECENT_LOCATIONS 512
 
 /* A .loc as written, to follow inlined_at chains. */
 struct ptx_recent {

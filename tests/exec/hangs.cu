@@ -3,7 +3,9 @@
 // at the lines that end in `// NAME`. All get the same arguments: 256 zeros to read, and room for
 // results.
 
+#include <cooperative_groups.h>
 #include <cuda/barrier>
+#include <cuda/pipeline>
 
 // In clock cycles: a minute.
 #ifndef A_LONG_TIME
@@ -264,6 +266,46 @@ KERNEL __cluster_dims__(2, 1, 1) of_a_cluster(const int *in, int *out)
     out[threadIdx.x] = in[threadIdx.x];
 }
 
+// How often it has asked is for others to know.
+__device__ __noinline__ unsigned asked(Object *object, unsigned parity)
+{
+    unsigned times = 1;
+    while (!is_over(object, parity)) times++; // counts_its_rounds
+    return times;
+}
+
+KERNEL counts_its_rounds(const int *in, int *out)
+{
+    __shared__ Object object;
+    make(&object, 1);
+    unsigned times = 0;
+    for (int k = 0; k < 2; k++) {
+        if (threadIdx.x == 0 && k == 0) arrive(&object);
+        times += asked(&object, (unsigned)k);
+    }
+    out[threadIdx.x] = (int)times;
+}
+
+// The library's functions are inlined in each other, and the line is the program's.
+KERNEL library_pipeline(const int *in, int *out)
+{
+    constexpr int STAGES = 2;
+    __shared__ alignas(16) int tile[STAGES][128];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, STAGES> state;
+    auto block = cooperative_groups::this_thread_block();
+    auto pipe = cuda::make_pipeline(block, &state);
+    for (int k = 0; k <= STAGES; k++) {
+        pipe.producer_acquire(); // library_pipeline
+        cuda::memcpy_async(block, tile[k % STAGES], in, cuda::aligned_size_t<16>(512), pipe);
+        pipe.producer_commit();
+    }
+    for (int k = 0; k <= STAGES; k++) {
+        pipe.consumer_wait();
+        out[threadIdx.x] += tile[k % STAGES][threadIdx.x];
+        pipe.consumer_release();
+    }
+}
+
 // ---- what does -------------------------------------------------------------------------------
 
 KERNEL right_stages(const int *in, int *out)
@@ -308,6 +350,18 @@ KERNEL right_bounded_by_count(const int *in, int *out)
     int left = 5000;
     while (!is_over(&object, 0) && left > 0) left--;
     out[threadIdx.x] = in[threadIdx.x] + left;
+}
+
+// How often it has asked decides what it looks at.
+KERNEL right_bounded_by_a_place(const int *in, int *out)
+{
+    __shared__ Object object;
+    __shared__ int ends[4096];
+    for (int k = (int)threadIdx.x; k < 4096; k += (int)blockDim.x) ends[k] = in[0] + (k == 4000);
+    make(&object, 1);
+    int times = 0;
+    while (!is_over(&object, 0) && ends[times % 4096] == 0) times++;
+    out[threadIdx.x] = times;
 }
 
 KERNEL right_bounded_by_time(const int *in, int *out)

@@ -413,6 +413,20 @@ KERNEL async_source_is_filled(const int *in, int *out, int n)
     wait_for_phase(&object, 0);
 }
 
+// So do copies of the threads' own.
+KERNEL async_source_under_copies(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    fill(tile, in[index()]);
+    if (threadIdx.x == 0) {
+        begin_out(out + 128 * blockIdx.x, tile, 512);
+        close_bulk_group();
+    }
+    __syncthreads();
+    copy_in(&tile[threadIdx.x], in + index());
+    wait_for_copies();
+}
+
 // The wait is there, and no barrier behind it: a flag without a fence orders nothing.
 KERNEL async_source_awaited_and_told(const int *in, int *out, int n)
 {

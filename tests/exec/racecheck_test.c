@@ -314,6 +314,7 @@ static const struct wrong_row {
     {"async_source_awaited_by_another", EXEC_WRONG_SOURCE},
     {"async_source_one_group_too_few", EXEC_WRONG_SOURCE},
     {"async_source_is_filled", EXEC_WRONG_SOURCE},
+    {"async_source_under_copies", EXEC_WRONG_SOURCE},
     {"async_source_awaited_and_told", EXEC_WRONG_SHARED},
     {"async_box_source_not_awaited", EXEC_WRONG_SOURCE},
     {"async_out_unfenced", EXEC_WRONG_PROXY},

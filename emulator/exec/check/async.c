@@ -239,8 +239,15 @@ void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst
 {
     const struct exec_block *block = warp->block;
     if (block->async != NULL) touch(warp, inst, lane, block->async, offset, bytes, access);
-    if (block->outgoing != NULL && access != EXEC_LOAD)
+    if (access != EXEC_LOAD && block->outgoing != NULL)
         touch(warp, inst, lane, block->outgoing, offset, bytes, access);
+}
+
+void exec_async_overwrite(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                          uint64_t offset, uint64_t bytes)
+{
+    const struct exec_async *outgoing = warp->block->outgoing;
+    if (outgoing != NULL) touch(warp, inst, lane, outgoing, offset, bytes, EXEC_STORE);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */

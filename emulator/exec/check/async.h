@@ -30,5 +30,8 @@ struct exec_async;
 /* Lane `lane` touches `bytes` bytes at `offset`: names the copy that may still be filling them. */
 void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       uint64_t offset, uint64_t bytes, enum exec_access access);
+/* A copy of the lane's is to fill them: names the one that may still be reading them. */
+void exec_async_overwrite(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                          uint64_t offset, uint64_t bytes);
 
 #endif

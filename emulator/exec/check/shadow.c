@@ -631,6 +631,7 @@ static void begin_copies(const struct exec_warp *warp, const struct exec_inst *i
 {
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_async_overwrite(warp, inst, l, access->offset[l], access->element);
         exec_async_begin(warp, inst, l, access->offset[l], access->element, EXEC_ASYNC_OWN);
     }
 }

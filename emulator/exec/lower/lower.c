@@ -507,8 +507,8 @@ void lower_function(struct lower *lower)
     function->constants = constants;
     function->constant_count = lower->constant_count;
     function->frame_bytes = lower->frame_end;
-    if (lower->timed)
-        function->timed[function->timed_count++] = (struct exec_formal){
+    if (lower->apart)
+        function->apart[function->apart_count++] = (struct exec_formal){
             .offset = lower->scratch_begin, .size = LOWER_SCRATCH * 8 * EXEC_LANES};
     lower_flow(lower);
     lower_forms(lower);

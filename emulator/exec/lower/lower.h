@@ -53,7 +53,7 @@ struct lower {
     struct exec_constant *constants;
     size_t constant_count;
     size_t constant_room;
-    bool timed;  /* it reads a clock */
+    bool apart;  /* it has slots that machine/stall.c does not look at */
     bool failed; /* out of memory */
     /* For lower_waits: registers that loads of this basic block fill, by the number of the batch
      * of loads that may be under way together. */

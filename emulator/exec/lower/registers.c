@@ -8,8 +8,9 @@
  * the old value.
  *
  * Integers and floats do not share, so that lanes that only go along in a vector instruction hold
- * no integers that read as subnormal floats, which are slow. Nor do values that follow from a clock
- * share with others: machine/stall.c tells them apart.
+ * no integers that read as subnormal floats, which are slow. Nor do values that machine/stall.c
+ * does not look at share with others: those that follow from a clock, and those that decide
+ * nothing.
  */
 #include "emulator/exec/lower/lower.h"
 
@@ -38,7 +39,9 @@ struct flow {
     uint32_t words;     /* per set of registers */
     word *sets;
     struct life *lives;
-    bool *timed;       /* of each register: what it holds follows from a clock */
+    bool *apart;       /* of each register: machine/stall.c does not look at it */
+    bool *decides;     /* ... and whether what it holds decides what threads do */
+    bool separates;    /* those that are apart share among themselves only */
     bool reads, found; /* while they are looked for: the instruction reads such; there are more */
 };
 
@@ -297,18 +300,16 @@ static void note_timed(struct flow *flow, uint32_t index, uint32_t reg, bool wri
 {
     const uint32_t guard = flow->lower->source->instructions[index].guard;
     if (!writes) {
-        flow->reads |= reg != guard && flow->timed[reg];
-    } else if (flow->reads && !flow->timed[reg]) {
-        flow->timed[reg] = flow->found = true;
+        flow->reads |= reg != guard && flow->apart[reg];
+    } else if (flow->reads && !flow->apart[reg]) {
+        flow->apart[reg] = flow->found = true;
     }
 }
 
 /* What is computed from what a clock said, and so on. Few functions read one. */
-static bool find_timed(struct flow *flow)
+static void find_timed(struct flow *flow)
 {
     const struct ptx_function *source = flow->lower->source;
-    flow->timed = calloc(source->register_count + 1u, sizeof *flow->timed);
-    if (flow->timed == NULL) return false;
     bool any = false;
     for (uint32_t k = 0; k < source->instruction_count; k++)
         any |= reads_clock(&source->instructions[k]);
@@ -319,7 +320,63 @@ static bool find_timed(struct flow *flow)
             see_instruction(flow, k, note_timed);
         }
     }
-    flow->lower->timed = any;
+    flow->lower->apart |= any;
+}
+
+/* ---- what decides nothing ---------------------------------------------------------------------
+ *
+ * Where lanes go is decided by guards; beside them by what these read. All else computes values of
+ * values, or changes memory: of that machine/stall.c sees what may be changed while threads wait.
+ * What somebody counts for later, in a loop that waits, decides nothing there. */
+
+static const bool is_deciding[PTX_OPCODE_COUNT] = {
+    [PTX_OP_LD] = true,         [PTX_OP_CALL] = true,          [PTX_OP_BRX_IDX] = true,
+    [PTX_OP_SHFL_SYNC] = true,  [PTX_OP_VOTE_SYNC] = true,     [PTX_OP_BAR_WARP_SYNC] = true,
+    [PTX_OP_ELECT_SYNC] = true, [PTX_OP_MBARRIER_TEST] = true, [PTX_OP_MBARRIER_TRY] = true,
+};
+
+static void note_result(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
+{
+    (void)index;
+    flow->reads |= writes && flow->decides[reg];
+}
+
+static void note_deciding(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
+{
+    const bool guard = flow->lower->source->instructions[index].guard == reg;
+    if (writes || flow->decides[reg] || !(flow->reads || guard)) return;
+    flow->decides[reg] = flow->found = true;
+}
+
+/* In functions that ask barrier objects. */
+static void find_deciding(struct flow *flow)
+{
+    const struct ptx_function *source = flow->lower->source;
+    bool asks = false;
+    for (uint32_t k = 0; k < source->instruction_count; k++)
+        asks |= source->instructions[k].op == PTX_OP_MBARRIER_TEST ||
+                source->instructions[k].op == PTX_OP_MBARRIER_TRY;
+    if (!asks) return;
+    for (flow->found = true; flow->found;) {
+        flow->found = false;
+        for (uint32_t k = source->instruction_count; k-- > 0;) {
+            flow->reads = is_deciding[source->instructions[k].op];
+            see_instruction(flow, k, note_result);
+            see_instruction(flow, k, note_deciding);
+        }
+    }
+    for (uint32_t r = 0; r < source->register_count; r++) flow->apart[r] |= !flow->decides[r];
+    flow->lower->apart = true;
+}
+
+static bool find_apart(struct flow *flow)
+{
+    const uint32_t registers = flow->lower->source->register_count;
+    flow->apart = calloc(registers + 1u, sizeof *flow->apart);
+    flow->decides = calloc(registers + 1u, sizeof *flow->decides);
+    if (flow->apart == NULL || flow->decides == NULL) return false;
+    find_timed(flow);
+    find_deciding(flow);
     return true;
 }
 
@@ -328,7 +385,7 @@ static bool find_timed(struct flow *flow)
 /* The kinds of registers that share among themselves, in the order of their slots: wide ones first,
  * so that each slot is aligned to its size. */
 enum kind { QUAD, WIDE_FLOAT, WIDE, FLOAT, NARROW, MASK, KINDS };
-/* Of each kind those that follow from a clock have slots of their own, behind the others. */
+/* Of each kind those that are apart have slots of their own, behind the others. */
 enum { CLASSES = 2 * KINDS };
 static const uint32_t kind_bytes[KINDS] = {16 * EXEC_LANES, 8 * EXEC_LANES, 8 * EXEC_LANES,
                                            4 * EXEC_LANES,  4 * EXEC_LANES, 4};
@@ -349,7 +406,8 @@ static enum kind kind_of(enum ptx_type type)
 
 static unsigned class_of(const struct flow *flow, uint32_t reg)
 {
-    return 2 * kind_of(flow->lower->source->registers[reg].type) + flow->timed[reg];
+    return 2 * kind_of(flow->lower->source->registers[reg].type) +
+           (flow->separates && flow->apart[reg]);
 }
 
 /* What a compiler would need: a register per 4 bytes of a slot, and not those of predicates. */
@@ -367,6 +425,10 @@ static uint32_t estimate(const struct ptx_function *source, const uint32_t count
 static void number_slots(struct flow *flow, uint32_t *busy[CLASSES], uint32_t count[CLASSES])
 {
     const uint32_t registers = flow->lower->source->register_count;
+    for (int k = 0; k < CLASSES; k++) {
+        memset(busy[k], 0, registers * sizeof *busy[k]);
+        count[k] = 0;
+    }
     qsort(flow->lives, registers, sizeof *flow->lives, by_start);
     for (uint32_t r = 0; r < registers; r++) {
         const struct life *life = &flow->lives[r];
@@ -384,14 +446,14 @@ static bool place_slots(struct flow *flow, const uint32_t count[CLASSES], uint32
 {
     struct exec_function *function = flow->lower->function;
     uint32_t first[CLASSES];
-    function->timed = arena_take(&flow->lower->program->arena, KINDS + 1, sizeof *function->timed);
-    if (function->timed == NULL) return false;
+    function->apart = arena_take(&flow->lower->program->arena, KINDS + 1, sizeof *function->apart);
+    if (function->apart == NULL) return false;
     for (int k = 0; k < CLASSES; k++) {
         const uint32_t bytes = count[k] * kind_bytes[k / 2];
         first[k] = *offset;
         *offset += bytes;
         if (k % 2 && bytes)
-            function->timed[function->timed_count++] =
+            function->apart[function->apart_count++] =
                 (struct exec_formal){.offset = first[k], .size = bytes};
     }
     for (uint32_t r = 0; r < flow->lower->source->register_count; r++) {
@@ -415,6 +477,8 @@ static bool share_slots(struct flow *flow, uint32_t *offset)
     if (fine) {
         number_slots(flow, busy, count);
         flow->lower->function->info.registers = estimate(source, count);
+        flow->separates = flow->lower->apart;
+        if (flow->separates) number_slots(flow, busy, count);
         fine = place_slots(flow, count, offset);
     }
     for (int k = 0; k < CLASSES; k++) free(busy[k]);
@@ -463,7 +527,7 @@ bool lower_registers(struct lower *lower, uint32_t *end)
     lower->written = calloc(registers + 1u, sizeof *lower->written);
     lower->read = calloc(registers + 1u, sizeof *lower->read);
     bool fine = lower->registers != NULL && lower->written != NULL && lower->read != NULL &&
-                make_blocks(&flow) && find_live(&flow) && find_lives(&flow) && find_timed(&flow) &&
+                make_blocks(&flow) && find_live(&flow) && find_lives(&flow) && find_apart(&flow) &&
                 share_slots(&flow, end) && list_poisoned(&flow);
     for (uint32_t k = 0; fine && k < lower->source->instruction_count; k++)
         see_instruction(&flow, k, note_writes);
@@ -471,6 +535,7 @@ bool lower_registers(struct lower *lower, uint32_t *end)
     free(flow.block_of);
     free(flow.sets);
     free(flow.lives);
-    free(flow.timed);
+    free(flow.apart);
+    free(flow.decides);
     return fine;
 }

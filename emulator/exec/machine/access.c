@@ -68,18 +68,6 @@ void exec_touches_settle(struct exec_worker *worker)
     memset(worker->caches, 0, count * sizeof *worker->caches);
 }
 
-/* Where the access stands in the source: one in a function without lines, at the call of that. */
-static uint32_t place_of(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane)
-{
-    const struct exec_position *positions = warp->worker->function->program->positions;
-    uint32_t place = inst->position;
-    for (const struct exec_frame *frame = warp->frame;
-         positions[place].file == NULL && frame->parent != NULL && frame->return_to[lane] != NULL;
-         frame = frame->parent)
-        place = frame->return_to[lane]->position;
-    return place;
-}
-
 /* Where the touches are noted; NULL: nowhere. Of a function that is called it is not known whether
  * the kernel has waited before. */
 static uint64_t *marks_of(const struct exec_warp *warp, const struct exec_inst *inst,
@@ -112,7 +100,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
         .touched = UINT64_MAX,
         .widest = bytes,
         .region = region,
-        .position = place_of(warp, inst, lane),
+        .position = exec_place_of(warp, warp->frame, inst, lane),
     };
     const unsigned looks = exec_looks_of(worker->function->program, inst);
     if (cache->marks == NULL) return;

@@ -5,6 +5,7 @@
 /* Threads of a block at one instruction, waiting for the same thing. */
 struct place {
     const struct exec_inst *inst;
+    uint32_t position;   /* in the source */
     enum exec_wait wait; /* EXEC_RUNNABLE: they ask a barrier object */
     uint32_t threads;
     struct exec_warp *warp; /* of the first of them, and its lane and frame */
@@ -18,20 +19,24 @@ struct census {
     uint32_t all, exited;
 };
 
-/* The threads of `mask`, of a fragment, wait at `inst`. */
-static void count_place(struct census *census, struct exec_warp *warp,
-                        const struct exec_fragment *fragment, const struct exec_inst *inst,
-                        uint32_t mask)
+/* The lanes of `mask` wait at `inst`, in `frame`. */
+static void count_place(struct census *census, struct exec_warp *warp, struct exec_frame *frame,
+                        const struct exec_inst *inst, enum exec_wait wait, uint32_t mask)
 {
+    const unsigned lane = (unsigned)__builtin_ctz(mask);
+    const uint32_t position = exec_place_of(warp, frame, inst, lane);
     size_t k = 0;
-    while (k < census->count && census->places[k].inst != inst) k++;
+    while (k < census->count &&
+           (census->places[k].position != position || census->places[k].wait != wait))
+        k++;
     if (k == TRACE_WAITERS) return;
     if (k == census->count)
         census->places[census->count++] = (struct place){.inst = inst,
-                                                         .wait = fragment->wait,
+                                                         .position = position,
+                                                         .wait = wait,
                                                          .warp = warp,
-                                                         .frame = fragment->frame,
-                                                         .lane = (unsigned)__builtin_ctz(mask)};
+                                                         .frame = frame,
+                                                         .lane = lane};
     census->places[k].threads += (uint32_t)__builtin_popcount(mask);
 }
 
@@ -50,10 +55,11 @@ static void count_barriers(struct census *census, struct exec_block *block)
     static const enum exec_wait waits[] = {EXEC_WAIT_BARRIER, EXEC_WAIT_SYNC, EXEC_WAIT_CLUSTER};
     for (size_t w = 0; w < sizeof waits / sizeof *waits; w++)
         for (uint32_t k = 0; k < block->warp_count; k++)
-            for (uint32_t f = 0; f < block->warps[k].fragment_count; f++)
-                if (block->warps[k].fragments[f].wait == waits[w])
-                    count_place(census, &block->warps[k], &block->warps[k].fragments[f],
-                                block->warps[k].fragments[f].pc, block->warps[k].fragments[f].mask);
+            for (uint32_t f = 0; f < block->warps[k].fragment_count; f++) {
+                const struct exec_fragment *at = &block->warps[k].fragments[f];
+                if (at->wait != waits[w]) continue;
+                count_place(census, &block->warps[k], at->frame, at->pc, at->wait, at->mask);
+            }
 }
 
 static void count_threads(struct census *census, struct exec_block *block)
@@ -72,16 +78,12 @@ static void count_askers(struct census *census, struct exec_block *block)
             if (fragment->wait != EXEC_RUNNABLE) continue;
             for (uint32_t rest = fragment->mask; rest; rest &= rest - 1) {
                 const uint32_t lane = (uint32_t)__builtin_ctz(rest);
-                if (warp->awaited[lane].inst == NULL) continue;
-                count_place(census, warp, fragment, warp->awaited[lane].inst, 1u << lane);
+                const struct exec_awaited *awaited = &warp->awaited[lane];
+                if (awaited->inst == NULL) continue;
+                count_place(census, warp, awaited->frame, awaited->inst, EXEC_RUNNABLE, 1u << lane);
             }
         }
     }
-}
-
-static uint32_t line_of(const struct exec_block *block, const struct exec_inst *inst)
-{
-    return block->worker->function->program->positions[inst->position].line;
 }
 
 static void tell_waiters(const struct census *census, const struct exec_block *block)
@@ -91,9 +93,10 @@ static void tell_waiters(const struct census *census, const struct exec_block *b
                                              [EXEC_WAIT_SYNC] = WAITS_IN_WARP,
                                              [EXEC_WAIT_CLUSTER] = WAITS_IN_CLUSTER};
     struct trace_finding *finding = &block->worker->fault.finding;
+    const struct exec_position *positions = block->worker->function->program->positions;
     for (size_t k = 0; k < census->count; k++) {
         const struct place *place = &census->places[k];
-        finding->waiters[k] = (struct trace_waiters){.line = line_of(block, place->inst),
+        finding->waiters[k] = (struct trace_waiters){.line = positions[place->position].line,
                                                      .threads = (uint16_t)place->threads,
                                                      .where = (uint8_t)where[place->wait]};
     }
@@ -147,8 +150,7 @@ void exec_object_deadlock(struct exec_warp *warp, unsigned lane)
     count_all(&census, block);
     count_askers(&census, block);
     count_barriers(&census, block);
-    for (uint32_t f = 0; f < warp->fragment_count; f++)
-        if (warp->fragments[f].mask >> lane & 1) warp->frame = warp->fragments[f].frame;
+    warp->frame = awaited->frame;
     exec_stop(warp, awaited->inst, EXEC_BARRIER, lane,
               &(struct exec_reason){
                   .finding = id_of(awaited),
@@ -182,11 +184,14 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
     count_threads(&census, block);
     const bool polls = block->polling && warp->poll_latest != NULL;
     const struct exec_inst *at = polls ? warp->poll_latest : fragment->pc;
+    const unsigned lane = (unsigned)__builtin_ctz(fragment->mask);
+    const uint32_t place = exec_place_of(warp, fragment->frame, at, lane);
     warp->frame = fragment->frame;
-    exec_stop(warp, at, EXEC_ENDLESS, (unsigned)__builtin_ctz(fragment->mask),
+    exec_stop(warp, at, EXEC_ENDLESS, lane,
               &(struct exec_reason){
                   .finding = FINDING_ENDLESS,
-                  .numbers = {census.all, census.exited, limit, line_of(block, at), polls}});
+                  .numbers = {census.all, census.exited, limit,
+                              block->worker->function->program->positions[place].line, polls}});
     tell_waiters(&census, block);
     return true;
 }

@@ -4,13 +4,38 @@
 
 #include <string.h>
 
+/* Whether who reads a finding would look for its line in vain: there is none, or it is of a header
+ * of CUDA's C++ libraries. */
+static bool is_elsewhere(const struct exec_position *position)
+{
+    static const char *const libraries[] = {"/include/cccl/", "/include/cuda/", "/include/cub/",
+                                            "/include/thrust/", "/include/cooperative_groups"};
+    if (position->file == NULL) return true;
+    for (size_t k = 0; k < sizeof libraries / sizeof *libraries; k++)
+        if (strstr(position->file, libraries[k]) != NULL) return true;
+    return false;
+}
+
+uint32_t exec_place_of(const struct exec_warp *warp, const struct exec_frame *frame,
+                       const struct exec_inst *inst, unsigned lane)
+{
+    const struct exec_position *positions = warp->worker->function->program->positions;
+    uint32_t place = inst->position;
+    for (; frame != NULL && is_elsewhere(&positions[place]) && frame->parent != NULL &&
+           frame->return_to[lane] != NULL;
+         frame = frame->parent)
+        place = frame->return_to[lane]->position;
+    return place;
+}
+
 int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
               unsigned lane, const struct exec_reason *reason)
 {
     struct exec_worker *worker = warp->worker;
     struct exec_fault *fault = &worker->fault;
     const struct exec_program *program = worker->function->program;
-    const struct exec_position *position = &program->positions[inst->position];
+    const struct exec_position *position =
+        &program->positions[exec_place_of(warp, warp->frame, inst, lane)];
     const uint32_t *block = worker->launch->block;
     const uint32_t thread = warp->index * EXEC_LANES + lane;
     worker->end = end;

@@ -56,6 +56,14 @@ void exec_barriers_reset(struct exec_block *block);
 /* Adds what a worker's cache entry has seen to the launch's footprint. */
 void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache);
 
+/* ---- where something is in the source: machine/fault.c ----------------------------------------
+ */
+
+/* The position of `inst`, which the lane executes in `frame`; where that says nothing to who wrote
+ * the program, of the call that leads to it. */
+uint32_t exec_place_of(const struct exec_warp *warp, const struct exec_frame *frame,
+                       const struct exec_inst *inst, unsigned lane);
+
 /* ---- waits that never end: machine/stall.c --------------------------------------------------- */
 
 /* A round in which no warp of the block did more than wait and look is over. True: none of its

@@ -7,7 +7,9 @@
  * every one of them that could run has run meanwhile, and nobody has executed more than what a
  * thread does for itself (EXEC_FORM_OUTSIDE: no store, no arrival, no look at global memory), then
  * they go round for ever: what they see is registers and shared memory, nobody changes it, and
- * copies are done when they are issued. A wait with a bound counts in a register.
+ * copies are done when they are issued. A wait with a bound counts in a register. What decides
+ * nothing, where lanes go and what they ask, need not be the same: who counts rounds for later does
+ * so for ever.
  *
  * A wait may look at a clock, as cuda::barrier's does to sleep longer and longer. What follows from
  * a clock need not be the same; but EXEC_EVER must have passed by it, so that a wait that ends
@@ -69,9 +71,9 @@ static uint64_t mix_frame(uint64_t hash, const struct exec_frame *frame)
 {
     const struct exec_function *function = frame->function;
     uint32_t at = 0;
-    for (size_t k = 0; k < function->timed_count; k++) {
-        hash = mix_bytes(hash, frame->slots + at, function->timed[k].offset - at);
-        at = function->timed[k].offset + function->timed[k].size;
+    for (size_t k = 0; k < function->apart_count; k++) {
+        hash = mix_bytes(hash, frame->slots + at, function->apart[k].offset - at);
+        at = function->apart[k].offset + function->apart[k].size;
     }
     return mix_bytes(hash, frame->slots + at, function->frame_bytes - at);
 }

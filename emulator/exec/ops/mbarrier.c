@@ -233,6 +233,7 @@ static void await(struct exec_warp *warp, const struct exec_inst *inst, unsigned
 {
     if (!warp->block->stall.watched) return;
     warp->awaited[lane] = (struct exec_awaited){.inst = inst,
+                                                .frame = warp->frame,
                                                 .offset = offset,
                                                 .missing = object->missing,
                                                 .expected = object->expected,
