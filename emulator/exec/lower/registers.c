@@ -327,7 +327,8 @@ static void find_timed(struct flow *flow)
  *
  * Where lanes go is decided by guards; beside them by what these read. All else computes values of
  * values, or changes memory: of that machine/stall.c sees what may be changed while threads wait.
- * What somebody counts for later, in a loop that waits, decides nothing there. */
+ * What somebody counts for later, in a loop that waits, decides nothing there. (A load may fault,
+ * whatever becomes of its value.) */
 
 static const bool is_deciding[PTX_OPCODE_COUNT] = {
     [PTX_OP_LD] = true,         [PTX_OP_CALL] = true,          [PTX_OP_BRX_IDX] = true,
