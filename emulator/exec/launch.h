@@ -38,6 +38,15 @@ struct exec_device_call {
     const char *said; /* of the finding's words; NULL: the function's name */
 };
 
+/* A thread that looks for something that does not come. */
+enum { EXEC_LOOKS_SECONDS = 10 };
+struct exec_looks {
+    const char *function; /* mangled */
+    uint32_t block[3], thread[3];
+    const char *file; /* NULL: the line is of the PTX text */
+    uint32_t line;
+};
+
 struct exec_launch {
     const struct exec_function *function;
     uint32_t grid[3];
@@ -69,6 +78,9 @@ struct exec_launch {
      * arguments are. May be NULL. */
     void (*print)(void *user, const char *text, size_t length, const size_t *arguments);
     void *user;
+    /* Told once, when for EXEC_LOOKS_SECONDS all blocks that had begun have only waited and looked,
+     * while somebody waits for the end. It goes on. May be NULL. */
+    void (*looks)(const struct exec_looks *looks);
     /* What the device runtime does. The footprint has all that the kernel has touched before, and
      * may be emptied. false: the launch stops for call->finding. NULL: there is none. */
     bool (*device_call)(void *device_user, struct exec_device_call *call);

@@ -100,6 +100,18 @@ done
     wrong 'SIGKILL ends the program as well'
 rm -rf killed
 
+# One that waits in vain says so, before somebody loses patience.
+"$emulate" "$subject" waits_in_vain >out 2>said &
+pid=$!
+for _ in $(seq 600); do
+    ! grep -q 'only waited' said || break
+    sleep 0.1
+done
+kill -TERM $pid
+wait $pid || true
+says 'kernel wait_in_vain has only waited for 10 s: thread (0, 0, 0) of block (0, 0, 0), for one, looks at'
+says "$(at look) for something that nobody has done yet"
+
 # ---- what is found
 
 run "$subject" out_of_bounds

@@ -293,6 +293,22 @@ static int ignores()
     return copy_nothing(false);
 }
 
+__global__ void wait_in_vain(const volatile int *flag)
+{
+    while (*flag == 0) { // here: look
+    }
+}
+
+// Nobody sets it.
+static int waits_in_vain()
+{
+    int *flag;
+    cudaMalloc(&flag, sizeof *flag);
+    cudaMemset(flag, 0, sizeof *flag);
+    wait_in_vain<<<1, 1>>>(flag);
+    return cudaDeviceSynchronize() == cudaSuccess;
+}
+
 static const struct {
     const char *name;
     int (*run)();
@@ -315,6 +331,7 @@ static const struct {
              {"borrows", borrows},
              {"calls_back", calls_back},
              {"looks", looks},
+             {"waits_in_vain", waits_in_vain},
              {"ignores", ignores}};
 
 int main(int argc, char **argv)

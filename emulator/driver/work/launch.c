@@ -12,6 +12,8 @@
 #include "emulator/driver/work/occupancy.h"
 #include "emulator/driver/work/parts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,6 +340,23 @@ static struct timeline_kernel shape_of(const struct launch *launch)
                                     .shared_bytes = info->static_shared + launch->dynamic_shared};
 }
 
+/* It may be right, and is no finding; but who waits in front of it wants to know. */
+static void tell_looks(const struct exec_looks *looks)
+{
+    char name[128], place[160];
+    name_plain(looks->function, name, sizeof name);
+    if (looks->file != NULL)
+        snprintf(place, sizeof place, "%.120s:%u", looks->file, looks->line);
+    else
+        snprintf(place, sizeof place, "line %u of its PTX", looks->line);
+    device_say(
+        "kernel %s has only waited for %d s: thread (%u, %u, %u) of block (%u, %u, %u), for one, "
+        "looks at %s for something that nobody has done yet. It goes on until you end it, or it "
+        "has executed %" PRIu64 " warp instructions (OVERLAP_INSTRUCTION_LIMIT)",
+        name, EXEC_LOOKS_SECONDS, looks->thread[0], looks->thread[1], looks->thread[2],
+        looks->block[0], looks->block[1], looks->block[2], place, environment()->instruction_limit);
+}
+
 /* What exec is asked for. */
 static struct exec_launch request_of(const struct operation *operation, struct launch *launch,
                                      struct print *print)
@@ -361,6 +380,7 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .impatient = timeline_is_awaited(driver.timeline),
         .print = print_from_kernel,
         .user = print,
+        .looks = tell_looks,
     };
     for (int i = 0; i < 3; i++) {
         request.grid[i] = launch->grid[i];

@@ -175,6 +175,37 @@ static const struct exec_fragment *find_runnable(struct exec_block *block, struc
     return found;
 }
 
+/* Where it looks, or is. */
+static const struct exec_inst *place_of_looks(const struct exec_block *block,
+                                              const struct exec_warp *warp,
+                                              const struct exec_fragment *fragment, bool *polls)
+{
+    *polls = block->polling && warp->poll_latest != NULL;
+    return *polls ? warp->poll_latest : fragment->pc;
+}
+
+bool exec_block_looks(struct exec_block *block, struct exec_looks *looks)
+{
+    const uint32_t *size = block->worker->launch->block;
+    const struct exec_function *function = block->worker->function;
+    struct exec_warp *warp;
+    bool polls;
+    const struct exec_fragment *fragment = find_runnable(block, &warp);
+    if (fragment == NULL) return false;
+    const unsigned lane = (unsigned)__builtin_ctz(fragment->mask);
+    const uint32_t thread = warp->index * EXEC_LANES + lane;
+    const struct exec_inst *at = place_of_looks(block, warp, fragment, &polls);
+    const struct exec_position *position =
+        &function->program->positions[exec_place_of(warp, fragment->frame, at, lane)];
+    *looks = (struct exec_looks){
+        .function = function->info.name,
+        .block = {block->position[0], block->position[1], block->position[2]},
+        .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]},
+        .file = position->file,
+        .line = position->line};
+    return true;
+}
+
 bool exec_block_endless(struct exec_block *block, uint64_t limit)
 {
     struct census census;
@@ -182,8 +213,8 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
     const struct exec_fragment *fragment = find_runnable(block, &warp);
     if (fragment == NULL) return false;
     count_threads(&census, block);
-    const bool polls = block->polling && warp->poll_latest != NULL;
-    const struct exec_inst *at = polls ? warp->poll_latest : fragment->pc;
+    bool polls;
+    const struct exec_inst *at = place_of_looks(block, warp, fragment, &polls);
     const unsigned lane = (unsigned)__builtin_ctz(fragment->mask);
     const uint32_t place = exec_place_of(warp, fragment->frame, at, lane);
     warp->frame = fragment->frame;

@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BLOCK_SLICE = 1 << 20 };
 
@@ -82,6 +83,8 @@ struct exec_grid {
     bool looks_again;                    /* it has paused before */
     uint64_t looks;                      /* warp instructions that it looked in vain for lately */
     uint64_t vain;                       /* the same while others found no room */
+    time_t looks_since;                  /* nobody has done more than look; 0: somebody has */
+    bool looks_told;                     /* atomic */
     uint64_t memory_ends;                /* when it paused */
     struct exec_later later;
     unsigned char workspace[EXEC_GRID_WORKSPACE];
@@ -104,6 +107,19 @@ static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_
     const uint64_t total =
         __atomic_fetch_add(&grid->executed, executed, __ATOMIC_SEQ_CST) + executed;
     return limit && total > limit && exec_block_endless(block, limit);
+}
+
+/* Whoever could go on has only looked again, `since` then; of them all one is told of, once. */
+static void note_looks(struct exec_grid *grid, struct exec_block *block, time_t *since)
+{
+    struct exec_looks looks;
+    struct timespec now;
+    if (grid->launch->looks == NULL || __atomic_load_n(&grid->looks_told, __ATOMIC_RELAXED)) return;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (*since == 0) *since = now.tv_sec;
+    if (now.tv_sec - *since < EXEC_LOOKS_SECONDS || !exec_block_looks(block, &looks)) return;
+    if (!__atomic_exchange_n(&grid->looks_told, true, __ATOMIC_RELAXED))
+        grid->launch->looks(&looks);
 }
 
 static void fail_memory(struct exec_worker *worker, uint64_t block)
@@ -156,9 +172,14 @@ static void run_apart(void *argument, unsigned index)
             if (next > __atomic_load_n(&grid->failed, __ATOMIC_SEQ_CST)) return;
             struct exec_block *block = block_begin(worker, next);
             bool stopped = block == NULL;
+            time_t since = 0;
             while (block != NULL) {
                 const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
                 const bool done = turn == EXEC_TURN_DONE;
+                if (turn == EXEC_TURN_SPENT && block->polling)
+                    note_looks(grid, block, &since);
+                else
+                    since = 0;
                 stopped = turn == EXEC_TURN_STOPPED;
                 if (!stopped && (!done || next + 1 == end)) {
                     stopped = past_limit(grid, block, executed);
@@ -411,7 +432,12 @@ static bool run_in_turns(struct exec_grid *grid)
             grid->vain = 0;
             looked = 0;
             grid->looks = 0;
-        } else if (++idle_rounds >= most_rounds && looked >= most && may_pause(grid)) {
+            grid->looks_since = 0;
+            continue;
+        }
+        if (grid->launch->impatient || !may_pause(grid))
+            note_looks(grid, grid->resident[0], &grid->looks_since);
+        if (++idle_rounds >= most_rounds && looked >= most && may_pause(grid)) {
             if (is_crowded_out(grid, looked)) return false;
             grid->looks_again = true;
             return true;

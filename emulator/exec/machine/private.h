@@ -87,5 +87,7 @@ void exec_object_deadlock(struct exec_warp *warp, unsigned lane);
 /* The same because the launch has executed `limit` warp instructions; false when no thread of this
  * block could still run. */
 bool exec_block_endless(struct exec_block *block, uint64_t limit);
+/* What the first thread does that could run; false: none. */
+bool exec_block_looks(struct exec_block *block, struct exec_looks *looks);
 
 #endif
