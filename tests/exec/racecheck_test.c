@@ -138,18 +138,6 @@ static void end(void)
     exec_footprint_destroy(launch.footprint);
 }
 
-/* Two workers may miss each other (check/owners.h), and these kernels have few blocks. */
-static void run_until_found(const char *name, unsigned worker_count)
-{
-    enum { MOST_RUNS = 5 };
-    run(name, worker_count, true);
-    for (int k = 1; k < MOST_RUNS && worker_count > 1 && exec_racecheck_count(launch.watch) == 0;
-         k++) {
-        end();
-        run(name, worker_count, true);
-    }
-}
-
 static bool is_among(uint32_t line, const uint32_t *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -457,7 +445,7 @@ START_TEST(a_wrong_kernel_is_named_with_its_lines)
     uint32_t lines[MOST_LINES];
     const size_t count = lines_of(row->kernel, lines);
     ck_assert_uint_gt(count, 0);
-    run_until_found(row->kernel, workers[_i % WAYS]);
+    run(row->kernel, workers[_i % WAYS], true);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
     for (size_t i = 0; i < exec_racecheck_count(launch.watch); i++) {
         const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);

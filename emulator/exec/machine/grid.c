@@ -29,6 +29,8 @@ enum { MOST_TAKEN = 16, PART_TAKEN = 8 };
  * those have done an atomic, counted by lanes, for every few instructions, the rest stays there:
  * the workers would take the same lines of memory from each other all the time. */
 enum { BLOCKS_OBSERVED = 4, INSTRUCTIONS_EACH = 8 };
+/* The same, to see what blocks do to each other: as long as they take so many warp instructions. */
+enum { BLOCKS_JUDGED = 8, INSTRUCTIONS_JUDGED = 1 << 16 };
 
 /* So few watched blocks take turns on one worker, unless the launch says otherwise. What two
  * workers do in one moment they may not see of each other (check/grid_shadow.h): of many blocks
@@ -197,18 +199,34 @@ static void run_apart(void *argument, unsigned index)
     }
 }
 
+/* Workers that run blocks at the same moment may miss what these do to each other (check/owners.h):
+ * most mistakes are seen among the first few, one after the other, and of small kernels all. Long
+ * blocks are not waited for. */
+static void run_first_blocks(struct exec_grid *grid)
+{
+    struct exec_worker *worker = &grid->workers[0];
+    const bool judged = grid->launch->watch != NULL;
+    const uint64_t most = judged ? BLOCKS_JUDGED : BLOCKS_OBSERVED;
+    const uint64_t count = most < grid->blocks ? most : grid->blocks;
+    worker->alone = true;
+    for (grid->until = 0; grid->until < count && worker->end == EXEC_DONE;) {
+        if (judged && worker->counts.warp_instructions > INSTRUCTIONS_JUDGED) return;
+        grid->until++;
+        exec_pool_run(1, run_apart, grid);
+    }
+}
+
 static void run_blocks_apart(struct exec_grid *grid)
 {
     unsigned count = grid->worker_count;
-    if (count > 1 && grid->launch->function->commutes != NULL) {
+    const bool commutes = grid->launch->function->commutes != NULL;
+    if (count > 1 && (commutes || grid->launch->watch != NULL)) {
         struct exec_worker *worker = &grid->workers[0];
-        worker->alone = true;
-        grid->until = grid->blocks < BLOCKS_OBSERVED ? grid->blocks : BLOCKS_OBSERVED;
-        exec_pool_run(1, run_apart, grid);
+        run_first_blocks(grid);
         if (worker->end != EXEC_DONE) return;
-        if (worker->commuted * INSTRUCTIONS_EACH > worker->counts.warp_instructions) count = 1;
+        if (commutes && worker->commuted * INSTRUCTIONS_EACH > worker->counts.warp_instructions)
+            count = 1;
         worker->alone = count == 1;
-        __atomic_store_n(&grid->next, grid->until, __ATOMIC_SEQ_CST);
     }
     grid->until = grid->blocks;
     exec_pool_run(count, run_apart, grid);
