@@ -53,6 +53,23 @@ __global__ void in_one_block(int *cells, Torus torus, int generations)
     all_generations(cells, torus, generations);
 }
 
+__device__ void next_row(int *next, const int *now, Torus torus, int y)
+{
+    const int *row = now + y * torus.width;
+    const int *above = y > 0 ? row - torus.width : row + (torus.height - 1) * torus.width;
+    const int *below = y + 1 < torus.height ? row + torus.width : now;
+    int before = above[torus.width - 1] + row[torus.width - 1] + below[torus.width - 1];
+    int here = above[0] + row[0] + below[0];
+    for (int x = 0; x < torus.width; x++) {
+        const int right = x + 1 < torus.width ? x + 1 : 0;
+        const int behind = above[right] + row[right] + below[right], cell = row[x];
+        const int alive = before + here + behind - cell;
+        next[y * torus.width + x] = alive == 3 || (alive == 2 && cell != 0);
+        before = here;
+        here = behind;
+    }
+}
+
 __global__ void in_shared_memory(int *cells, Torus torus, int generations)
 {
     __shared__ int mine[2][SIDE * SIDE];
@@ -60,8 +77,7 @@ __global__ void in_shared_memory(int *cells, Torus torus, int generations)
 
     for (int i = 0; i < count; i++) mine[0][i] = cells[i];
     for (int g = 0; g < generations; g++)
-        for (int i = 0; i < count; i++)
-            mine[1 - g % 2][i] = next_cell(mine[g % 2], torus, i % torus.width, i / torus.width);
+        for (int y = 0; y < torus.height; y++) next_row(mine[1 - g % 2], mine[g % 2], torus, y);
     for (int i = 0; i < count; i++) cells[i] = mine[generations % 2][i];
 }
 
