@@ -144,7 +144,8 @@ CUresult devices_read(uint64_t memory, size_t gpu)
     const CUresult refusal = read_visible(visible);
     if (refusal != CUDA_SUCCESS && visible != NULL) say_hidden(visible);
     if (refusal != CUDA_SUCCESS) devices.count = 0;
-    if (devices.count > 0) timeline_model = timeline_model_at(device_at(0)->gpu);
+    if (devices.count > 0)
+        __atomic_store_n(&timeline_model, timeline_model_at(device_at(0)->gpu), __ATOMIC_RELAXED);
     return refusal;
 }
 

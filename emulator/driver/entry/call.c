@@ -26,7 +26,8 @@ void overlap_call_enter(const char *name, const void *caller, unsigned flags)
     __atomic_add_fetch(&driver.calls, 1, __ATOMIC_RELAXED);
     thread.call.start_ns = thread.clock_ns;
     thread.call.began_ns = monotonic_ns();
-    thread_spend(timeline_model->call);
+    /* Another thread may be in cuInit just now, which chooses it. */
+    thread_spend(__atomic_load_n(&timeline_model, __ATOMIC_RELAXED)->call);
 }
 
 static void call_ends(int code)
