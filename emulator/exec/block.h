@@ -166,16 +166,32 @@ static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, 
     exec_footprint_mark(cache->marks, address - cache->low, bytes);
 }
 
-/* The same for each lane of `mask`: neighbours mostly share a word of the marks. */
-static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64_t *address,
-                                   uint32_t mask, uint32_t bytes)
+/* From the first byte that lanes touch to the one after the last. Few: so many that it pays to ask
+ * about all of them at once. */
+struct exec_span {
+    uint64_t first, end;
+};
+enum { EXEC_SPAN_FEW = 512 };
+
+static inline bool exec_span_is_few(const struct exec_span *span)
 {
-    uint64_t word = 0, bits = 0, least = UINT64_MAX, most = 0;
-    if (cache->marks == NULL || !mask) return;
+    return span->end - span->first <= EXEC_SPAN_FEW;
+}
+
+/* exec_mark for each lane of `mask`, whose span that is: mostly all of it has its marks, and
+ * neighbours mostly share a word of them. */
+static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64_t *address,
+                                   uint32_t mask, uint32_t bytes, const struct exec_span *span)
+{
+    uint64_t word = 0, bits = 0;
+    if (cache->marks == NULL) return;
+    exec_early_spend(cache, exec_lane_count(mask) * (uint64_t)bytes);
+    exec_mark_again(cache, span->first, span->end - span->first);
+    if (exec_span_is_few(span) &&
+        exec_footprint_is_marked(cache->marks, span->first - cache->low, span->end - cache->low))
+        return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const uint64_t offset = address[__builtin_ctz(rest)] - cache->low, at = offset % 64;
-        least = offset < least ? offset : least;
-        most = offset > most ? offset : most;
         if (at + bytes > 64) {
             exec_footprint_mark(cache->marks, offset, bytes);
             continue;
@@ -188,8 +204,6 @@ static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64
         bits |= exec_footprint_mask(at, bytes);
     }
     exec_footprint_mark_word(&cache->marks[word], bits);
-    exec_early_spend(cache, exec_lane_count(mask) * (uint64_t)bytes);
-    exec_mark_again(cache, cache->low + least, most - least + bytes);
 }
 
 /* These bytes, stored to, become `me`'s. */

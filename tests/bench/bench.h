@@ -51,6 +51,9 @@ void scalar_mandelbrot(float *out, size_t width, int iterations);
 int32_t scalar_sum(const int32_t *in, size_t n);
 void scalar_add(const float *a, const float *b, float *c, size_t n);
 void scalar_matmul(const float *a, const float *b, float *c, size_t width);
+void scalar_transpose(const uint32_t *in, uint32_t *out, size_t width);
+/* Conway's Life on a torus, BENCH_GENERATIONS of it: what is odd is alive. */
+void scalar_life(const uint32_t *in, uint32_t *out, size_t width);
 void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n);
 void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
 void scalar_doubles(const double *in, double *out, size_t n);
@@ -72,6 +75,8 @@ void device_sum_shuffle(const int32_t *in, int32_t *out, size_t n);
 void device_add(const float *a, const float *b, float *c, size_t n);
 void device_add_alone(const float *a, const float *b, float *c, size_t n);
 void device_matmul(const float *a, const float *b, float *c, size_t width);
+void device_transpose(const uint32_t *in, uint32_t *out, size_t width);
+void device_life(const uint32_t *in, uint32_t *out, size_t width); /* width: 32 at most */
 void device_histogram(const uint32_t *in, uint32_t *bins, size_t n);
 void device_histogram_global(const uint32_t *in, uint32_t *bins, size_t n);
 void device_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
@@ -94,6 +99,8 @@ enum {
     BENCH_BINS = 256,
     BENCH_DEGREE = 8, /* edges that leave a vertex of the graph, on average */
     BENCH_STEPS = 32, /* of the rows on doubles and 64-bit integers */
+    BENCH_GENERATIONS = 256,
+    BENCH_LIFE = 32, /* cells in a row, at most */
 };
 
 #endif

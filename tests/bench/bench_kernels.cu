@@ -217,6 +217,44 @@ void device_matmul(const float *a, const float *b, float *c, size_t width)
     wait();
 }
 
+// Reads down the columns: no two lanes of a warp find their elements in the same sector.
+__global__ void transpose(const uint32_t *in, uint32_t *out, unsigned width)
+{
+    unsigned x = threadIdx.x + blockIdx.x * blockDim.x, y = threadIdx.y + blockIdx.y * blockDim.y;
+    if (x < width && y < width) out[y * width + x] = in[x * width + y];
+}
+
+void device_transpose(const uint32_t *in, uint32_t *out, size_t width)
+{
+    const dim3 block(32, 8), grid((unsigned)(width + 31) / 32, (unsigned)(width + 7) / 8);
+    transpose<<<grid, block>>>(in, out, (unsigned)width);
+    wait();
+}
+
+// A cell for each thread of one block, in place: two barriers for each generation.
+__global__ void life(const uint32_t *in, uint32_t *cells)
+{
+    const unsigned width = blockDim.x, x = threadIdx.x, y = threadIdx.y, here = y * width + x;
+    const unsigned up = (y + width - 1) % width * width, down = (y + 1) % width * width;
+    const unsigned left = (x + width - 1) % width, right = (x + 1) % width;
+    cells[here] = in[here] & 1;
+    for (int k = 0; k < BENCH_GENERATIONS; k++) {
+        __syncthreads();
+        const uint32_t around = cells[up + left] + cells[up + x] + cells[up + right] +
+                                cells[y * width + left] + cells[y * width + right] +
+                                cells[down + left] + cells[down + x] + cells[down + right];
+        const uint32_t next = around == 3 || (around == 2 && cells[here] == 1);
+        __syncthreads();
+        cells[here] = next;
+    }
+}
+
+void device_life(const uint32_t *in, uint32_t *out, size_t width)
+{
+    life<<<1, dim3((unsigned)width, (unsigned)width)>>>(in, out);
+    wait();
+}
+
 // ---- atomics ------------------------------------------------------------------------------------
 
 __global__ void histogram_shared(const uint32_t *in, uint32_t *bins, size_t n)

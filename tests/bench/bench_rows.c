@@ -131,6 +131,10 @@ SIDES(add_alone, scalar_add(c->in[0], c->in[1], c->expected, c->n),
       device_add_alone(c->device_in[0], c->device_in[1], c->device_out, c->n))
 SIDES(matmul, scalar_matmul(c->in[0], c->in[1], c->expected, c->n),
       device_matmul(c->device_in[0], c->device_in[1], c->device_out, c->n))
+SIDES(transpose, scalar_transpose(c->in[0], c->expected, c->n),
+      device_transpose(c->device_in[0], c->device_out, c->n))
+SIDES(life, scalar_life(c->in[0], c->expected, c->n),
+      device_life(c->device_in[0], c->device_out, c->n))
 SIDES(histogram, scalar_histogram(c->in[0], c->expected, c->n),
       device_histogram(c->device_in[0], c->device_out, c->n))
 SIDES(histogram_global, scalar_histogram(c->in[0], c->expected, c->n),
@@ -174,6 +178,10 @@ const struct bench_row bench_rows[] = {
      0, words_to_words, fill_floats, BOTH(add_alone)},
     {"matrix product", "256 x 256 floats, shared tiles and barriers", 256, 32, 0, 0, 0, 0,
      square_words, fill_floats, BOTH(matmul)},
+    {"transposition", "1024 x 1024 words, read down the columns", K, 64, 0, 0, 0, 0, square_words,
+     fill_words, BOTH(transpose)},
+    {"Life, one launch", "256 generations of 32 x 32 in one block, in place", BENCH_LIFE, 8, 0, 0,
+     0, 0, square_words, fill_words, BOTH(life)},
     {"histogram, shared", "2^20 values, shared atomics", M, 5 * K + 3, 0, 0, 0, 0, words_to_bins,
      fill_words, BOTH(histogram)},
     {"histogram, global", "2^20 values, global atomics", M, 5 * K + 3, 0, 0, 0, 0, words_to_bins,

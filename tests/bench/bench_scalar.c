@@ -57,6 +57,34 @@ void scalar_matmul(const float *a, const float *b, float *c, size_t width)
                 c[i * width + j] += a[i * width + k] * b[k * width + j];
 }
 
+void scalar_transpose(const uint32_t *in, uint32_t *out, size_t width)
+{
+    for (size_t y = 0; y < width; y++)
+        for (size_t x = 0; x < width; x++) out[y * width + x] = in[x * width + y];
+}
+
+void scalar_life(const uint32_t *in, uint32_t *out, size_t width)
+{
+    static uint32_t other[BENCH_LIFE * BENCH_LIFE];
+    uint32_t *now = out, *next = other;
+    for (size_t i = 0; i < width * width; i++) out[i] = in[i] & 1;
+    for (int k = 0; k < BENCH_GENERATIONS; k++) {
+        for (size_t y = 0; y < width; y++)
+            for (size_t x = 0; x < width; x++) {
+                const size_t up = (y + width - 1) % width * width, down = (y + 1) % width * width;
+                const size_t left = (x + width - 1) % width, right = (x + 1) % width;
+                const uint32_t around = now[up + left] + now[up + x] + now[up + right] +
+                                        now[y * width + left] + now[y * width + right] +
+                                        now[down + left] + now[down + x] + now[down + right];
+                next[y * width + x] = around == 3 || (around == 2 && now[y * width + x] == 1);
+            }
+        uint32_t *const before = now;
+        now = next;
+        next = before;
+    }
+    if (now != out) memcpy(out, now, width * width * sizeof *out);
+}
+
 void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n)
 {
     memset(bins, 0, BENCH_BINS * sizeof *bins);

@@ -37,6 +37,7 @@ static const struct {
     {"a row but for its last lane", "setp.eq.u32 %q, %l, 31; selp.u32 %i, 40, %l, %q;"},
     {"a row but for lane 16", "setp.eq.u32 %q, %l, 16; selp.u32 %i, 3, %l, %q;"},
     {"backwards", "sub.u32 %i, 31, %l;"},
+    {"a row that goes round", "add.u32 %i, %l, 5; and.b32 %i, %i, 31;"},
     {"any", "mad.lo.u32 %i, %l, 1103515245, 12345; shr.u32 %i, %i, 16; and.b32 %i, %i, 127;"},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -193,34 +194,50 @@ static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsign
              BYTES, BYTES + 4 * THREADS, THREADS, BYTES / 4);
 }
 
+/* Where warps read the same words: the block's shared memory, or some of `out` that is the block's.
+ */
+static const struct {
+    const char *name, *address, *place; /* of element %i */
+} halls[] = {{"shared", "shl.b32 %b, %i, 2; add.u32 %b, %b, %m;", "%b"},
+             {"global", "mul.wide.u32 %a, %i, 4; add.u64 %a, %a, %p;", "%a"}};
+enum { HALLS = sizeof halls / sizeof *halls };
+
 /* Warps read the same words between two barriers, in `count` shapes from `first` on, and then a
- * thread stores to some of them: what is told of that says whom the words' cells have kept. */
-static void write_readers(char text[ROOM], unsigned first, unsigned count)
+ * thread stores to some of them, and all read once more: what is told of that says whom the words'
+ * cells have kept. */
+static void write_readers(char text[ROOM], unsigned hall, unsigned first, unsigned count)
 {
     static const unsigned words[] = {0, 7, 15, 18, 31, 40, 62, 81};
+    const char *name = halls[hall].name, *address = halls[hall].address, *at = halls[hall].place;
     size_t used = (size_t)snprintf(
         text, ROOM,
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
-        ".reg .u64 %%a, %%o; .reg .u32 %%b, %%i, %%l, %%n, %%s, %%t, %%u, %%v;\n"
-        ".reg .pred %%p, %%q; .shared .align 8 .b8 m[1024];\n"
+        ".reg .u64 %%a, %%o, %%p; .reg .u32 %%b, %%i, %%l, %%m, %%n, %%s, %%t, %%u, %%v;\n"
+        ".reg .pred %%p1, %%q; .shared .align 8 .b8 m[1024];\n"
         "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; and.b32 %%l, %%t, 31; mov.u32 %%s, 1;\n"
-        "mov.u32 %%n, 3;\nmore: shl.b32 %%b, %%t, 3; mov.u32 %%u, m; add.u32 %%b, %%b, %%u;\n"
-        "st.shared.u32 [%%b], %%n; st.shared.u32 [%%b+4], %%t; bar.sync 0;\n");
+        "mov.u32 %%m, m; mov.u32 %%u, %%ctaid.x; mul.wide.u32 %%p, %%u, 1024;\n"
+        "add.u64 %%p, %%p, %%o; add.u64 %%p, %%p, 1024;\n"
+        "mov.u32 %%n, 3;\nmore: shl.b32 %%i, %%t, 1; %s\n"
+        "st.%s.u32 [%s], %%n; st.%s.u32 [%s+4], %%t; bar.sync 0;\n",
+        address, name, at, name, at);
     for (unsigned k = 0; k < count; k++)
         used += (size_t)snprintf(text + used, ROOM - used,
-                                 "%s shl.b32 %%b, %%i, 2; mov.u32 %%u, m; add.u32 %%b, %%b, %%u;\n"
-                                 "ld.shared.u32 %%v, [%%b+%u];\nmad.lo.u32 %%s, %%s, 31, %%v;\n",
-                                 shapes[(first + k) % SHAPES].ptx, k % 3 * 12);
+                                 "%s %s\nld.%s.u32 %%v, [%s+%u];\nmad.lo.u32 %%s, %%s, 31, %%v;\n",
+                                 shapes[(first + k) % SHAPES].ptx, address, name, at, k % 3 * 12);
     for (unsigned k = 0; k < sizeof words / sizeof *words; k++)
         used += (size_t)snprintf(text + used, ROOM - used,
-                                 "setp.eq.u32 %%p, %%t, %u; @%%p st.shared.u32 [m+%u], %%s;\n",
+                                 "mov.u32 %%i, %u; %s\n"
+                                 "setp.eq.u32 %%p1, %%t, %u; @%%p1 st.%s.u32 [%s], %%s;\n",
+                                 words[k], address,
                                  count == 1  ? 23u
                                  : first % 2 ? 70u
                                              : 5u,
-                                 4 * words[k]);
+                                 name, at);
     snprintf(text + used, ROOM - used,
+             "%s %s\nld.%s.u32 %%v, [%s];\n"
              "bar.sync 0; sub.u32 %%n, %%n, 1; setp.ne.u32 %%q, %%n, 0; @%%q bra more;\n"
-             "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a], %%s; ret; }\n");
+             "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a], %%s; ret; }\n",
+             shapes[first].ptx, address, name, at);
 }
 
 /* Rows that warps store, each its own but for some, where another warp reads, or stores, a word of
@@ -630,16 +647,19 @@ START_TEST(every_shape)
 }
 END_TEST
 
-START_TEST(readers_of_shared_memory)
+START_TEST(readers_of_the_same_words)
 {
     static char ptx[ROOM];
+    const unsigned hall = (unsigned)_i % HALLS, first = (unsigned)_i / HALLS;
+    char what[100];
+    snprintf(what, sizeof what, "%s memory, %s", halls[hall].name, shapes[first].what);
     for (int alone = 0; alone < 2; alone++) { /* one warp, which reads once */
         const uint32_t threads = alone ? 32 : THREADS;
-        write_readers(ptx, (unsigned)_i, alone ? 1 : SHAPES);
+        write_readers(ptx, hall, first, alone ? 1 : SHAPES);
         struct answer *rows = run(ptx, EXEC_NATIVE_OFF, threads, true);
         struct answer *code = run(ptx, EXEC_NATIVE_ALWAYS, threads, true);
         ck_assert(alone || rows->races > 0);
-        compare(shapes[_i].what, rows, code);
+        compare(what, rows, code);
         free(rows);
         free(code);
     }
@@ -721,7 +741,7 @@ int main(void)
     tcase_add_loop_test(judged, what_follows_a_row_that_is_judged, 0, SEQUELS);
     TCase *readers = tcase_create("readers");
     tcase_set_timeout(readers, 600);
-    tcase_add_loop_test(readers, readers_of_shared_memory, 0, SHAPES);
+    tcase_add_loop_test(readers, readers_of_the_same_words, 0, HALLS * SHAPES);
     tcase_add_loop_test(readers, writers_of_shared_memory, 0, WRITERS);
     suite_add_tcase(suite, tests);
     suite_add_tcase(suite, judged);

@@ -32,6 +32,7 @@ static const struct source {
     {"lost_", RACECHECK_LOST_PTX, RACECHECK_LOST_CU},
     {"unwritten_", RACECHECK_UNWRITTEN_PTX, RACECHECK_UNWRITTEN_CU},
     {"look_", RACECHECK_LOOKS_PTX, RACECHECK_LOOKS_CU},
+    {"settled_", RACECHECK_SETTLED_PTX, RACECHECK_SETTLED_CU},
     {"talk_", RACECHECK_BLOCKS_PTX, RACECHECK_BLOCKS_CU},
     {"", RACECHECK_KERNELS_PTX, RACECHECK_KERNELS_CU},
 };
@@ -215,6 +216,9 @@ static const char *const right[] = {
     "right_global_vectors",
     "right_global_some_change",
     "right_global_own",
+    "right_settled_torus",
+    "right_settled_shared_torus",
+    "right_settled_turns",
     "right_told_by_warps",
     "right_told_volatile_turned",
     "right_told_volatile_parts",
@@ -360,6 +364,11 @@ static const struct wrong_row {
     {"global_pairs", EXEC_WRONG_GLOBAL},
     {"global_scattered", EXEC_WRONG_GLOBAL},
     {"global_read_by_all_written_by_the_first", EXEC_WRONG_GLOBAL},
+    {"settled_then_stored", EXEC_WRONG_GLOBAL},
+    {"settled_shared_then_stored", EXEC_WRONG_SHARED},
+    {"settled_stored_and_read", EXEC_WRONG_GLOBAL},
+    {"settled_after_a_store", EXEC_WRONG_GLOBAL},
+    {"settled_for_other_blocks", EXEC_WRONG_BLOCKS},
     {"lost_block_scope", EXEC_WRONG_SCOPE},
     {"lost_block_scope_and_device", EXEC_WRONG_SCOPE},
     {"reads_the_block_before", EXEC_WRONG_BLOCKS},
@@ -484,6 +493,21 @@ static void check_same_side(const struct exec_racecheck_side *a,
     ck_assert_mem_eq(a->thread, b->thread, sizeof a->thread);
 }
 
+/* What several warps have read is looked at again once somebody has stored to it. */
+START_TEST(a_store_ends_what_is_settled)
+{
+    uint64_t read_after = 0; /* once in each block */
+    run("settled_stored_and_read", workers[_i], true);
+    for (size_t i = 0; i < exec_racecheck_count(launch.watch); i++) {
+        const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);
+        if (found->first.access == EXEC_STORE && found->second.access == EXEC_LOAD)
+            read_after += found->count;
+    }
+    ck_assert_uint_eq(read_after, BLOCKS);
+    end();
+}
+END_TEST
+
 /* Of global memory the address is told too: each block has 128 words of its own. */
 START_TEST(a_race_in_global_memory_says_where)
 {
@@ -549,6 +573,7 @@ int main(void)
     tcase_add_loop_test(tcase, nothing_is_said_of_a_right_kernel, 0, RIGHT);
     tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
     tcase_add_loop_test(tcase, one_block_is_enough, 0, WRONG);
+    tcase_add_loop_test(tcase, a_store_ends_what_is_settled, 0, WAYS);
     tcase_add_loop_test(tcase, a_race_in_global_memory_says_where, 0, WAYS);
     tcase_add_test(tcase, the_example_does_not_depend_on_workers);
     tcase_add_loop_test(tcase, watching_changes_nothing, 0, 7);

@@ -70,14 +70,7 @@ bool exec_block_shadow_open(struct exec_block_shadow *near, struct exec_block_sh
     struct exec_shadow *shadow = near->shadow;
     const uint32_t lane = 1u << line->lane_bits;
     if (!exec_shadow_tells(shadow, line->row && lane < unit ? lane : unit)) return false;
-    if (!line->row) return true;
-    const size_t offset = exec_block_shadow_offset(near, line) + line->begin;
-    for (uint32_t at = 0; at < line->bytes; at += 1u << shadow->shift) {
-        const size_t index = (offset + at) >> shadow->shift;
-        shadow->cells[line->kept][index] = line->row + (int32_t)(at >> line->lane_bits);
-        shadow->sites[line->kept][index] = line->site;
-    }
-    line->row = 0;
+    if (line->row) exec_block_shadow_fill(near, line);
     return true;
 }
 
@@ -89,8 +82,8 @@ static void touch_bytes(const struct exec_touch *touch, struct exec_block_shadow
         const uint32_t at = (uint32_t)(address % EXEC_NEAR_LINE);
         const uint32_t here = bytes < EXEC_NEAR_LINE - at ? bytes : EXEC_NEAR_LINE - at;
         bool fresh;
-        struct exec_block_shadow_line *line =
-            exec_block_shadow_find(near, address >> EXEC_NEAR_LINE_BITS, &fresh);
+        struct exec_block_shadow_line *line = exec_block_shadow_find(
+            near, address >> EXEC_NEAR_LINE_BITS, touch->access == EXEC_LOAD, &fresh);
         if (line == NULL)
             near->crowded++;
         else if (!exec_block_shadow_open(near, line, unit))

@@ -31,6 +31,7 @@ enum {
 struct exec_block_shadow_line {
     uint64_t line;     /* address >> EXEC_NEAR_LINE_BITS */
     int32_t touched;   /* when last, as cells have it */
+    int32_t settled;   /* at this floor no load leaves anything; check/block_shadow_row.h */
     int32_t row;       /* the cell of the row's first thread here; 0: the line has cells */
     uint32_t site;     /* of the row */
     uint8_t begin;     /* where it begins in the line; bytes */
@@ -76,23 +77,46 @@ static inline struct exec_block_shadow *exec_block_shadow_of(const struct exec_w
     return near != NULL ? near : exec_block_shadow_make(warp->block);
 }
 
-/* What is known of a line of memory; NULL: nothing, and there is no place for it. `fresh`: nobody
- * has touched it since the block's last order. */
-static inline struct exec_block_shadow_line *exec_block_shadow_find(struct exec_block_shadow *near,
-                                                                    uint64_t line, bool *fresh)
+/* Where a line of memory has its place. */
+static inline struct exec_block_shadow_line *
+exec_block_shadow_place(const struct exec_block_shadow *near, uint64_t line)
+{
+    return &near->lines[(uint32_t)(line ^ line >> 9 ^ line >> 18) & near->mask];
+}
+
+/* What is known of a line of memory that is about to be touched; NULL: nothing, and there is no
+ * place for it. `fresh`: nobody has touched it since the block's last order. */
+static inline struct exec_block_shadow_line *
+exec_block_shadow_find(struct exec_block_shadow *near, uint64_t line, bool loads, bool *fresh)
 {
     const struct exec_shadow *shadow = near->shadow;
     const int32_t now = shadow->time << EXEC_SHADOW_TIME;
-    const uint32_t k = (uint32_t)(line ^ line >> 9 ^ line >> 18) & near->mask;
-    struct exec_block_shadow_line *found = &near->lines[k];
+    struct exec_block_shadow_line *found = exec_block_shadow_place(near, line);
     *fresh = found->touched < shadow->floor || found->touched > now;
     if (!*fresh && found->line != line) return NULL;
     if (*fresh) {
         found->line = line;
         found->row = 0;
     }
+    if (*fresh || !loads) found->settled = 0;
     found->touched = now;
     return found;
+}
+
+/* Whether loads by the warp of anything in the span leave nothing that is not there already. */
+static inline bool exec_block_shadow_is_known(const struct exec_warp *warp,
+                                              const struct exec_span *span)
+{
+    const struct exec_block_shadow *near = warp->block->near;
+    if (near == NULL || near->shadow->converses || !exec_span_is_few(span)) return false;
+    struct exec_shadow *shadow = near->shadow;
+    const uint64_t last = (span->end - 1) >> EXEC_NEAR_LINE_BITS;
+    for (uint64_t line = span->first >> EXEC_NEAR_LINE_BITS; line <= last; line++) {
+        const struct exec_block_shadow_line *found = exec_block_shadow_place(near, line);
+        if (found->line != line || found->settled != shadow->floor) return false;
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
 }
 
 /* Gives the line cells, in which units of `unit` bytes can be told apart; false: no memory. */
@@ -103,6 +127,23 @@ static inline size_t exec_block_shadow_offset(const struct exec_block_shadow *ne
                                               const struct exec_block_shadow_line *line)
 {
     return (size_t)(line - near->lines) << EXEC_NEAR_LINE_BITS;
+}
+
+/* The cells of a line that has none yet, of a row of units of 1 << shadow->shift bytes or more. */
+static inline void exec_block_shadow_fill(const struct exec_block_shadow *near,
+                                          struct exec_block_shadow_line *line)
+{
+    const struct exec_shadow *shadow = near->shadow;
+    const size_t first = (exec_block_shadow_offset(near, line) + line->begin) >> shadow->shift;
+    int32_t *cells = shadow->cells[line->kept] + first;
+    uint32_t *sites = shadow->sites[line->kept] + first;
+    const uint32_t count = (uint32_t)line->bytes >> shadow->shift;
+    const uint32_t of_lane = line->lane_bits - shadow->shift;
+    for (uint32_t k = 0; k < count; k++) {
+        cells[k] = line->row + (int32_t)(k >> of_lane);
+        sites[k] = line->site;
+    }
+    line->row = 0;
 }
 
 /* Whether the warp has touched anything, of either memory, since its last order. Most shuffles

@@ -1,6 +1,7 @@
-/* exec_block_shadow's quick way: a full warp's row of neighbouring words, all at once, in loops
- * that the compiler makes vector instructions of. What it cannot settle, it leaves to
- * exec_block_shadow_lanes. Private to emulator/exec; for the handlers of loads and stores.
+/* exec_block_shadow's quick ways: a full warp's row of neighbouring words, all at once, in loops
+ * that the compiler makes vector instructions of; and loads of words, wherever they are. What they
+ * cannot settle, they leave to exec_block_shadow_lanes. Private to emulator/exec; for the handlers
+ * of loads and stores, and for machine code.
  */
 #ifndef OVERLAP_EXEC_CHECK_BLOCK_SHADOW_ROW_H
 #define OVERLAP_EXEC_CHECK_BLOCK_SHADOW_ROW_H
@@ -54,6 +55,20 @@ static inline void exec_block_shadow_leave(struct exec_shadow *shadow, enum exec
     }
 }
 
+/* Notes it of a line, which has cells, if each has been read by two warps since the block's last
+ * order and stored to by nobody. */
+static inline void exec_block_shadow_settle(const struct exec_shadow *shadow,
+                                            struct exec_block_shadow_line *line, size_t index)
+{
+    const int32_t *writes = shadow->cells[EXEC_KEPT_WRITE] + index;
+    const int32_t *others = shadow->cells[EXEC_KEPT_READ_OTHER] + index;
+    const int32_t floor = shadow->floor;
+    uint32_t open = 0;
+    for (uint32_t k = 0; k < EXEC_NEAR_LINE / 4; k++)
+        open |= (uint32_t)(writes[k] >= floor) | (uint32_t)(others[k] < floor);
+    if (!open) line->settled = floor;
+}
+
 /* The row's part as the line's only touch, or the same threads' once more; false: it takes cells.
  */
 static inline bool exec_block_shadow_alone(struct exec_block_shadow_line *line, bool fresh,
@@ -73,12 +88,11 @@ static inline bool exec_block_shadow_alone(struct exec_block_shadow_line *line, 
     return true;
 }
 
-/* Lanes of a warp, neighbours, whose elements are. */
+/* The elements of a full warp's lanes, neighbours. */
 struct exec_block_shadow_run {
     uint64_t address;
-    uint32_t lane, lanes; /* from this one on, so many */
-    uint32_t unit;        /* bytes of a unit, of which ... */
-    uint32_t each;        /* ... so many make an element: a power of two */
+    uint32_t unit; /* bytes of a unit, of which ... */
+    uint32_t each; /* ... so many make an element: a power of two */
 };
 
 /* `wanted` says 1 for the units that matter: a store's, if it changes them; `all`: they all do.
@@ -89,9 +103,9 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
 {
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     const enum exec_kept kept = store ? EXEC_KEPT_WRITE : EXEC_KEPT_READ;
-    const uint32_t unit = run->unit, units = run->lanes * run->each;
+    const uint32_t unit = run->unit, units = EXEC_LANES * run->each;
     struct exec_block_shadow_part part = {.shift = (uint32_t)__builtin_ctz(run->each),
-                                          .thread = warp->index * EXEC_LANES + run->lane};
+                                          .thread = warp->index * EXEC_LANES};
     if (near == NULL) return true;
     struct exec_shadow *shadow = near->shadow;
     const int32_t now = shadow->time << EXEC_SHADOW_TIME;
@@ -104,7 +118,7 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
         part.count = (EXEC_NEAR_LINE - inside) / unit;
         if (part.count > units - part.first) part.count = units - part.first;
         struct exec_block_shadow_line *line =
-            exec_block_shadow_find(near, at >> EXEC_NEAR_LINE_BITS, &fresh);
+            exec_block_shadow_find(near, at >> EXEC_NEAR_LINE_BITS, !store, &fresh);
         if (line == NULL) continue;
         if (all && exec_block_shadow_alone(
                        line, fresh, (uint8_t)inside, (uint8_t)(part.count * unit), lane_bits, kept,
@@ -126,9 +140,141 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
         const int32_t *others = shadow->cells[EXEC_KEPT_READ_OTHER] + part.index;
         uint32_t alone = 0;
         for (uint32_t k = 0; k < part.count; k++) alone |= (uint32_t)(others[k] < shadow->floor);
-        if (!alone) continue;
+        if (!alone) {
+            if (shadow->shift == 2)
+                exec_block_shadow_settle(shadow, line, exec_block_shadow_offset(near, line) / 4);
+            continue;
+        }
         exec_shadow_read_row(shadow, part.index, part.count, exec_block_shadow_thread(&part, 0),
                              part.shift, inst->position);
+    }
+    return true;
+}
+
+/* ---- loads of words, wherever they are ------------------------------------------------------- */
+
+/* All 32 words of a line, each by one lane: a row, one that goes round a torus, one turned about.
+ * threads[k] reads word k. */
+static inline bool exec_block_shadow_read_line(struct exec_block_shadow *near,
+                                               struct exec_block_shadow_line *line,
+                                               const int32_t *threads, uint32_t site)
+{
+    enum { WORDS = EXEC_NEAR_LINE / 4 };
+    struct exec_shadow *shadow = near->shadow;
+    const size_t index = exec_block_shadow_offset(near, line) / 4;
+    const int32_t floor = shadow->floor;
+    exec_cells strange = {0}, written = {0}, alone = {0};
+    for (size_t k = 0; k < WORDS; k += EXEC_CELLS) {
+        const exec_cells write = *exec_cells_at(shadow->cells[EXEC_KEPT_WRITE], index + k);
+        const exec_cells who = write & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY);
+        written |= write >= floor;
+        strange |= (write >= floor) & (who != *exec_cells_at(threads, k));
+        alone |= *exec_cells_at(shadow->cells[EXEC_KEPT_READ_OTHER], index + k) < floor;
+    }
+    if (exec_cells_any(strange)) return false;
+    if (exec_cells_any(alone))
+        exec_shadow_read_turned(shadow, index, WORDS, threads, site);
+    else if (!exec_cells_any(written))
+        line->settled = floor;
+    return true;
+}
+
+/* One word; false: somebody's store may be in the way. */
+static inline bool exec_block_shadow_read_word(struct exec_shadow *shadow, size_t index,
+                                               int32_t thread, uint32_t site)
+{
+    const int32_t write = shadow->cells[EXEC_KEPT_WRITE][index];
+    if (write >= shadow->floor && (write & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) != thread)
+        return false;
+    /* With two readers of different warps no write is unseen. */
+    if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor)
+        exec_shadow_read_row(shadow, index, 1, thread, 0, site);
+    return true;
+}
+
+/* Gives the line cells; false: it has some of smaller units. */
+static inline bool exec_block_shadow_cells(const struct exec_block_shadow *near,
+                                           struct exec_block_shadow_line *line)
+{
+    if (line->row && line->lane_bits < 2) return false;
+    if (line->row) exec_block_shadow_fill(near, line);
+    return true;
+}
+
+/* How the lanes' words are those of one line. */
+enum exec_block_shadow_order { EXEC_NEAR_ROW, EXEC_NEAR_TURNED, EXEC_NEAR_OTHER };
+
+/* threads[k]: who reads word k. */
+static inline enum exec_block_shadow_order exec_block_shadow_order(const uint64_t *address,
+                                                                   int32_t first, int32_t *threads)
+{
+    uint64_t apart = 0;
+    uint32_t words = 0, turned = 0;
+    for (unsigned l = 0; l < EXEC_LANES; l++) apart |= address[l] ^ address[0];
+    if (apart >> EXEC_NEAR_LINE_BITS) return EXEC_NEAR_OTHER;
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        const uint32_t k = (uint32_t)(address[l] % EXEC_NEAR_LINE) / 4;
+        threads[k] = first + (int32_t)l;
+        words |= 1u << k;
+        turned |= k ^ l;
+    }
+    if (words != EXEC_ALL) return EXEC_NEAR_OTHER;
+    return turned ? EXEC_NEAR_TURNED : EXEC_NEAR_ROW;
+}
+
+/* Loads of a full warp, of a word to each lane; `*all` false: they are not all of one line. */
+static inline bool exec_block_shadow_read_whole(struct exec_block_shadow *near,
+                                                const uint64_t *address, int32_t first,
+                                                uint32_t site, bool *all)
+{
+    int32_t threads[EXEC_LANES];
+    bool fresh;
+    const enum exec_block_shadow_order order = exec_block_shadow_order(address, first, threads);
+    *all = order != EXEC_NEAR_OTHER;
+    if (!*all) return false;
+    struct exec_block_shadow_line *line =
+        exec_block_shadow_find(near, address[0] >> EXEC_NEAR_LINE_BITS, true, &fresh);
+    if (line == NULL) return false;
+    if (order == EXEC_NEAR_ROW &&
+        exec_block_shadow_alone(line, fresh, 0, EXEC_NEAR_LINE, 2, EXEC_KEPT_READ,
+                                near->shadow->time << EXEC_SHADOW_TIME | first, site))
+        return true;
+    return exec_block_shadow_cells(near, line) &&
+           exec_block_shadow_read_line(near, line, threads, site);
+}
+
+/* Loads by the lanes of `mask`, of `bytes` bytes each, 4 or 8. False: lane by lane it has to be;
+ * what is noted by then is true. */
+static inline bool exec_block_shadow_read(struct exec_warp *warp, const struct exec_inst *inst,
+                                          const uint64_t *address, uint32_t mask, uint32_t bytes)
+{
+    struct exec_block_shadow *near = warp->block->near;
+    const int32_t first = (int32_t)(warp->index * EXEC_LANES);
+    uint64_t before = UINT64_MAX;
+    size_t index = 0;
+    bool all = false, fresh;
+    if (near == NULL || near->shadow->cells[0] == NULL || near->shadow->shift != 2 ||
+        near->shadow->atomics || near->shadow->converses)
+        return false;
+    near->shadow->touched |= 1u << warp->index;
+    if (mask == EXEC_ALL && bytes == 4 &&
+        exec_block_shadow_read_whole(near, address, first, inst->position, &all))
+        return true;
+    if (all) return false;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (address[l] >> EXEC_NEAR_LINE_BITS != before) {
+            struct exec_block_shadow_line *line =
+                exec_block_shadow_find(near, address[l] >> EXEC_NEAR_LINE_BITS, true, &fresh);
+            if (line == NULL || !exec_block_shadow_cells(near, line)) return false;
+            before = address[l] >> EXEC_NEAR_LINE_BITS;
+            index = exec_block_shadow_offset(near, line) / 4;
+        }
+        for (uint32_t k = 0; k < bytes / 4; k++)
+            if (!exec_block_shadow_read_word(near->shadow,
+                                             index + address[l] % EXEC_NEAR_LINE / 4 + k,
+                                             first + (int32_t)l, inst->position))
+                return false;
     }
     return true;
 }

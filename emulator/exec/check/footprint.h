@@ -95,4 +95,18 @@ static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t
     }
 }
 
+/* Whether the bits of the bytes from `first` to before `end` are set. */
+static inline bool exec_footprint_is_marked(const uint64_t *bits, uint64_t first, uint64_t end)
+{
+    const uint64_t last = (end - 1) / 64;
+    uint64_t missing = 0;
+    for (uint64_t k = first / 64; k <= last; k++) {
+        uint64_t wanted = ~0ull;
+        if (k == first / 64) wanted &= ~0ull << first % 64;
+        if (k == last) wanted &= ~0ull >> (63 - (end - 1) % 64);
+        missing |= ~__atomic_load_n(&bits[k], __ATOMIC_RELAXED) & wanted;
+    }
+    return missing == 0;
+}
+
 #endif

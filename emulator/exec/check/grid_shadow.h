@@ -58,6 +58,22 @@ static inline bool exec_grid_shadow_row(struct exec_worker *worker,
     return true;
 }
 
+/* Whether a load of bytes of these sectors leaves nothing that is not there already. */
+EXEC_OWNER_RACES static inline bool exec_grid_shadow_is_known(const struct exec_region_cache *cache,
+                                                              const struct exec_span *span,
+                                                              uint8_t me)
+{
+    const struct exec_owners *owners = cache->owners;
+    if (cache->causal != NULL || cache->access != EXEC_LOAD || !exec_span_is_few(span))
+        return false;
+    const uint64_t last = (span->end - 1 - cache->low) / EXEC_OWNED_SECTOR;
+    for (uint64_t k = (span->first - cache->low) / EXEC_OWNED_SECTOR; k <= last; k++)
+        if (exec_owner_is_stranger(owners->sectors[EXEC_STORE][k], me) ||
+            owners->sectors[EXEC_LOAD][k] != me)
+            return false;
+    return true;
+}
+
 /* Something that causality.h has found: at once, or of a store where it has changed something. */
 void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, unsigned lane, uint64_t offset,

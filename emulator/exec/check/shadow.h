@@ -31,6 +31,8 @@
 
 #include "emulator/exec/check/check.h"
 
+#include <string.h>
+
 /* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
  * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
 enum {
@@ -91,11 +93,11 @@ struct exec_touch {
 };
 
 /* What load_cell of check/shadow.c leaves of `count` cells from `index` on, where no write and no
- * atomic is in the way and nothing converses: cell k is read by threads[k], or, where that is NULL,
- * by thread first + (k >> shift). All are of one warp. */
+ * atomic is in the way and nothing converses: cell k is read by thread first + (k >> shift). All
+ * are of one warp. */
 static inline __attribute__((always_inline)) void
-exec_shadow_read_cells(struct exec_shadow *shadow, size_t index, uint32_t count,
-                       const int32_t *threads, int32_t first, uint32_t shift, uint32_t site)
+exec_shadow_read_row(struct exec_shadow *shadow, size_t index, uint32_t count, int32_t first,
+                     uint32_t shift, uint32_t site)
 {
     const int32_t warp = first / EXEC_LANES, floor = shadow->floor;
     const int32_t warp_floor = shadow->warp_floor[warp], time = shadow->time << EXEC_SHADOW_TIME;
@@ -104,8 +106,7 @@ exec_shadow_read_cells(struct exec_shadow *shadow, size_t index, uint32_t count,
     uint32_t *restrict sites = shadow->sites[EXEC_KEPT_READ] + index;
     uint32_t *restrict other_sites = shadow->sites[EXEC_KEPT_READ_OTHER] + index;
     for (uint32_t k = 0; k < count; k++) {
-        const int32_t self = threads != NULL ? threads[k] : first + (int32_t)(k >> shift);
-        const int32_t before = reads[k], other = others[k];
+        const int32_t self = first + (int32_t)(k >> shift), before = reads[k], other = others[k];
         const uint32_t site_before = sites[k], other_site = other_sites[k];
         const int32_t alone = other < floor, fresh = before >= floor;
         const int32_t foreign =
@@ -120,10 +121,48 @@ exec_shadow_read_cells(struct exec_shadow *shadow, size_t index, uint32_t count,
     }
 }
 
-static inline void exec_shadow_read_row(struct exec_shadow *shadow, size_t index, uint32_t count,
-                                        int32_t first, uint32_t shift, uint32_t site)
+/* Some cells at once, in vectors that every compiler makes instructions of; and whether any of a
+ * comparison's is set. */
+typedef int32_t exec_cells __attribute__((vector_size(32), aligned(4)));
+enum { EXEC_CELLS = sizeof(exec_cells) / sizeof(int32_t) };
+
+static inline exec_cells *exec_cells_at(const void *cells, size_t index)
 {
-    exec_shadow_read_cells(shadow, index, count, NULL, first, shift, site);
+    return (exec_cells *)(uintptr_t)((const int32_t *)cells + index);
+}
+
+static inline bool exec_cells_any(exec_cells cells)
+{
+    uint64_t parts[sizeof cells / sizeof(uint64_t)], any = 0;
+    memcpy(parts, &cells, sizeof parts);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) any |= parts[k];
+    return any != 0;
+}
+
+/* exec_shadow_read_row of cells, a multiple of EXEC_CELLS, that a warp's threads read in whatever
+ * order: cell k is read by threads[k]. */
+static inline void exec_shadow_read_turned(struct exec_shadow *shadow, size_t index, size_t count,
+                                           const int32_t *threads, uint32_t site)
+{
+    const int32_t warp = threads[0] / EXEC_LANES, floor = shadow->floor;
+    const int32_t warp_floor = shadow->warp_floor[warp], time = shadow->time << EXEC_SHADOW_TIME;
+    for (size_t k = index, l = 0; l < count; k += EXEC_CELLS, l += EXEC_CELLS) {
+        exec_cells *reads = exec_cells_at(shadow->cells[EXEC_KEPT_READ], k);
+        exec_cells *others = exec_cells_at(shadow->cells[EXEC_KEPT_READ_OTHER], k);
+        exec_cells *sites = exec_cells_at(shadow->sites[EXEC_KEPT_READ], k);
+        exec_cells *other_sites = exec_cells_at(shadow->sites[EXEC_KEPT_READ_OTHER], k);
+        const exec_cells self = *exec_cells_at(threads, l), before = *reads;
+        const exec_cells who = before & EXEC_SHADOW_THREAD;
+        const exec_cells alone = *others < floor, fresh = before >= floor;
+        const exec_cells foreign = (who & ~(EXEC_LANES - 1)) != warp * EXEC_LANES;
+        const exec_cells again = fresh & ~foreign & (before >= warp_floor);
+        const exec_cells many = ((who != self) | before) & EXEC_SHADOW_MANY;
+        const exec_cells now = time | self | (again & many), moves = alone & fresh & foreign;
+        *others = (before & moves) | (*others & ~moves);
+        *other_sites = (*sites & moves) | (*other_sites & ~moves);
+        *reads = (now & alone) | (before & ~alone);
+        *sites = ((int32_t)site & alone) | (*sites & ~alone);
+    }
 }
 
 /* The same of 32 lanes that change their cells atomically, from thread `first` on, where no read or

@@ -119,6 +119,37 @@ static inline __attribute__((always_inline)) bool exec_is_row(const u64 *address
     return !exec_half_any(&any);
 }
 
+/* The span of the lanes of `mask`, at least one, that touch `bytes` bytes each. An address is never
+ * so high that its sign would matter. */
+static inline struct exec_span exec_span_of(const u64 *address, u32 mask, u32 bytes)
+{
+    typedef s64 few __attribute__((vector_size(32)));
+    few least, most, here;
+    memcpy(&least, address, sizeof least);
+    most = least;
+    if (mask != EXEC_ALL) {
+        struct exec_span span = {UINT64_MAX, 0};
+        for (u32 rest = mask; rest; rest &= rest - 1) {
+            const u64 at = address[__builtin_ctz(rest)];
+            span.first = at < span.first ? at : span.first;
+            span.end = at + bytes > span.end ? at + bytes : span.end;
+        }
+        return span;
+    }
+    for (unsigned l = 4; l < EXEC_LANES; l += 4) {
+        memcpy(&here, address + l, sizeof here);
+        const few less = here<least, more = here> most;
+        least = (here & less) | (least & ~less);
+        most = (here & more) | (most & ~more);
+    }
+    s64 first = least[0], last = most[0];
+    for (unsigned k = 1; k < 4; k++) {
+        first = least[k] < first ? least[k] : first;
+        last = most[k] > last ? most[k] : last;
+    }
+    return (struct exec_span){(u64)first, (u64)last + bytes};
+}
+
 /* Whether two arrays of `bytes`, a multiple of 64 and known when compiling, differ. */
 static inline __attribute__((always_inline)) bool exec_differ(const void *one, const void *other,
                                                               size_t bytes)

@@ -195,33 +195,17 @@ static __attribute__((noinline)) void near_row(struct exec_warp *warp, const str
         all = CHANGED(u64);
     if (store) exec_owners_see(cache->owners, EXEC_STORE);
     const struct exec_block_shadow_run run = {
-        .address = address[0], .lanes = EXEC_LANES, .unit = unit, .each = bytes / unit};
+        .address = address[0], .unit = unit, .each = bytes / unit};
     if (!exec_block_shadow_row(warp, inst, &run, store, wanted, all))
         exec_block_shadow_lanes(warp, inst, cache, address, EXEC_ALL, element, count);
 }
 
-/* Loads of a full warp, of an element to each lane, that are no row are often made of two: one that
- * goes round a torus. */
-static __attribute__((noinline)) void near_runs(struct exec_warp *warp,
+/* Loads of words, wherever they are. */
+static __attribute__((noinline)) bool near_read(struct exec_warp *warp,
                                                 const struct exec_inst *inst,
-                                                const struct exec_region_cache *cache,
-                                                const uint64_t *address, uint32_t element)
+                                                const uint64_t *address, uint32_t bytes)
 {
-    enum { LEAST = 4, MOST = EXEC_LANES * sizeof(u64) / 4 };
-    uint32_t wanted[MOST];
-    struct exec_block_shadow_run run = {.unit = element < 4 ? element : 4};
-    run.each = element / run.unit;
-    for (unsigned k = 0; k < MOST; k++) wanted[k] = 1;
-    for (; run.lane < EXEC_LANES; run.lane += run.lanes) {
-        uint32_t end = run.lane + 1;
-        while (end < EXEC_LANES && address[end] == address[end - 1] + element) end++;
-        run.lanes = end - run.lane;
-        run.address = address[run.lane];
-        if (run.lanes < LEAST || !exec_block_shadow_row(warp, inst, &run, false, wanted, true))
-            exec_block_shadow_lanes(warp, inst, cache, address,
-                                    (u32)((UINT64_C(1) << end) - (UINT64_C(1) << run.lane)),
-                                    element, 1);
-    }
+    return exec_block_shadow_read(warp, inst, address, warp->mask, bytes);
 }
 
 static __attribute__((noinline)) void own_row(struct exec_warp *warp, const struct exec_inst *inst,
@@ -251,16 +235,21 @@ access_lanes(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *add
     if (cache->size < bytes || (kind.store && cache->read_only) ||
         access_outside(address, warp->mask, window, bytes))
         return access_slowly(warp, inst, address, kind);
-    exec_mark_lanes(cache, address, warp->mask, bytes);
-    if (exec_grid_shadow_wanted(cache))
+    struct exec_span span = {0, 0};
+    if (cache->marks != NULL) {
+        span = exec_span_of(address, warp->mask, bytes);
+        exec_mark_lanes(cache, address, warp->mask, bytes, &span);
+    }
+    if (exec_grid_shadow_wanted(cache) &&
+        !exec_grid_shadow_is_known(cache, &span, exec_owner_of(warp->block->index)))
         for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
             const unsigned l = (unsigned)__builtin_ctz(rest);
             exec_grid_shadow_touch(warp, inst, cache, l, address[l], bytes);
         }
-    if (exec_block_shadow_wanted(cache)) {
-        if (warp->mask == EXEC_ALL && !kind.store && kind.count == 1)
-            near_runs(warp, inst, cache, address, kind.element);
-        else
+    if (exec_block_shadow_wanted(cache) &&
+        (kind.store || !exec_block_shadow_is_known(warp, &span))) {
+        const bool words = kind.count == 1 && kind.element >= 4;
+        if (kind.store || !words || !near_read(warp, inst, address, bytes))
             exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, kind.element,
                                     kind.count);
     }
@@ -319,7 +308,9 @@ access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
         exec_mark(cache, first, whole);
         if (exec_grid_shadow_wanted(cache)) own_row(warp, inst, cache, first, bytes, kind.store);
     }
-    if (exec_block_shadow_wanted(cache)) near_row(warp, inst, cache, address, kind);
+    const struct exec_span span = {first, first + whole};
+    if (exec_block_shadow_wanted(cache) && (kind.store || !exec_block_shadow_is_known(warp, &span)))
+        near_row(warp, inst, cache, address, kind);
     address[0] += cache->delta;
     if (!kind.store) exec_fetch_next((const void *)(uintptr_t)address[0], (uint32_t)whole);
     return MEMORY_ROW;

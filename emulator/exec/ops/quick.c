@@ -99,7 +99,11 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
     }
     if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !store) return false;
     if (shadow == NULL) return true;
-    if (!find_shared(quick, inst, 4, store, &parts)) return false;
+    if (!find_shared(quick, inst, 4, store, &parts)) {
+        u32 base[EXEC_LANES];
+        memcpy(base, quick->slots + inst->a, sizeof base);
+        return !store && settle_neighbours(quick->warp, inst, base);
+    }
     const u32 low = (u32)(parts.low - quick->shared) / 4;
     const u32 high = (u32)(parts.high - quick->shared) / 4, warp = quick->warp->index;
     if (store) {
@@ -124,6 +128,18 @@ static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 
     if (is_judged(cache)) return false;
     exec_mark(cache, low, span);
     exec_mark(cache, high, span);
+    return true;
+}
+
+/* A load that is judged. */
+static __attribute__((noinline)) bool mark_known(const struct exec_warp *warp,
+                                                 struct exec_region_cache *cache, u64 low, u64 high,
+                                                 u64 bytes)
+{
+    const struct exec_span span = {low < high ? low : high, (low < high ? high : low) + bytes};
+    if (!is_known(warp, cache, &span)) return false;
+    exec_mark(cache, low, bytes);
+    exec_mark(cache, high, bytes);
     return true;
 }
 
@@ -162,7 +178,8 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     if (bytes == HALF_SECTOR && (same || high != low + span)) return false;
     if (cache->marks != NULL &&
         (store || same || !mark_words(cache, low, high, EXEC_HALF * bytes)) &&
-        !mark(cache, low, high, span))
+        !mark(cache, low, high, span) &&
+        (store || !mark_known(quick->warp, cache, low, high, span)))
         return false;
     count(quick, inst, sectors_of(quick->whole, low, high, span), bytes, store);
     *parts = (struct parts){(unsigned char *)(uintptr_t)(low + cache->delta),
@@ -236,7 +253,7 @@ INLINE bool reach_begins(const struct exec_warp *warp, const struct exec_inst *i
                             .imm = inst->imm,
                             .odd = bytes - 1,
                             .before = UINT64_MAX};
-    return !((cache->size < bytes) | is_judged(cache) | (store & cache->read_only));
+    return !((cache->size < bytes) | (store & (is_judged(cache) | cache->read_only)));
 }
 
 /* False: the lane is not allowed to. */
@@ -272,11 +289,19 @@ INLINE void reach_counts(struct exec_warp *warp, const struct exec_inst *inst, u
     warp->chain += !store && inst->extra != NULL;
 }
 
-INLINE void reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,
+/* False: it is judged, and leaves something. */
+INLINE bool reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,
                        const u64 *at, u32 bytes, bool store, const struct reach *reach)
 {
-    exec_mark_lanes(reach->cache, at, mask, bytes);
+    if (reach->cache->marks != NULL) {
+        const struct exec_span span = exec_span_of(at, mask, bytes);
+        if (is_judged(reach->cache) &&
+            !judge_load(warp, inst, reach->cache, at, mask, bytes, &span))
+            return false;
+        exec_mark_lanes(reach->cache, at, mask, bytes, &span);
+    }
     reach_counts(warp, inst, (u32)__builtin_popcount(mask), bytes, store, reach);
+    return true;
 }
 
 #define DEFINE_GLOBAL_GATHER(T)                                                                    \
@@ -294,8 +319,7 @@ INLINE void reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32
             if (!reach_lane(&reach, &at[l])) return false;                                         \
             to[l] = (slot_##T) * (const T *)(uintptr_t)(at[l] + reach.delta);                      \
         }                                                                                          \
-        reach_ends(warp, inst, mask, at, sizeof(T), false, &reach);                                \
-        return true;                                                                               \
+        return reach_ends(warp, inst, mask, at, sizeof(T), false, &reach);                         \
     }
 #define DEFINE_GLOBAL_SCATTER(T)                                                                   \
     APART scatter_global_##T(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,       \
@@ -309,8 +333,7 @@ INLINE void reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32
             const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
             *(T *)(uintptr_t)(at[l] + reach.delta) = (T)from[l];                                   \
         }                                                                                          \
-        reach_ends(warp, inst, mask, at, sizeof(T), true, &reach);                                 \
-        return true;                                                                               \
+        return reach_ends(warp, inst, mask, at, sizeof(T), true, &reach);                          \
     }
 
 #define GATHERS(X) X(u8) X(s8) X(u16) X(s16) X(u32) X(u64)
@@ -330,6 +353,8 @@ reach_alone(struct exec_warp *warp, const struct exec_inst *inst, u64 at, u32 by
 {
     struct reach reach;
     if (!reach_begins(warp, inst, bytes, store, &reach) || !reach_lane(&reach, &at)) return NULL;
+    const struct exec_span span = {at, at + bytes};
+    if (is_judged(reach.cache) && (store || !is_known(warp, reach.cache, &span))) return NULL;
     exec_mark(reach.cache, at, bytes);
     reach_counts(warp, inst, 1, bytes, store, &reach);
     return (unsigned char *)(uintptr_t)(at + reach.delta);
@@ -474,24 +499,32 @@ DEFINE_DEAL(u64)
     LOAD_ELEMENT(T, 2, c);                                                                         \
     LOAD_ELEMENT(T, 3, e)
 
-/* Lanes whose elements of shared memory lie anyhow are the rule where a tile has edges. */
-#define ANYHOW_shared_1(T)                                                                         \
+/* Where lanes lead whose elements lie anyhow: what is known to go by steps is not in the slots. */
+#define PLACES_shared memcpy(at, quick->slots + inst->a, sizeof at)
+#define PLACES_global                                                                              \
+    if (quick->stepped)                                                                            \
+        for (unsigned l = 0; l < EXEC_HALF; l++) {                                                 \
+            at[l] = quick->low + l * (u64)quick->step;                                             \
+            at[EXEC_HALF + l] = quick->high + l * (u64)quick->step;                                \
+        }                                                                                          \
+    else                                                                                           \
+        memcpy(at, quick->slots + inst->a, sizeof at)
+
+/* They are the rule where a tile has edges, or a torus none, and where a column is read. */
+#define ANYHOW_1(where, T)                                                                         \
     {                                                                                              \
-        u32 at[EXEC_LANES];                                                                        \
+        ADDRESS_##where at[EXEC_LANES];                                                            \
         slot_##T to[EXEC_LANES];                                                                   \
         if (quick->mask != EXEC_ALL ||                                                             \
             (quick->stepped && (quick->step == 0 || quick->step == sizeof(T))))                    \
             return false;                                                                          \
-        memcpy(at, quick->slots + inst->a, sizeof at);                                             \
-        if (!gather_shared_##T(OF_shared, at, to)) return false;                                   \
+        PLACES_##where;                                                                            \
+        if (!gather_##where##_##T(OF_##where, at, to)) return false;                               \
         memcpy(quick->slots + inst->d, to, sizeof to);                                             \
         return true;                                                                               \
     }
-#define ANYHOW_shared_2(T) return false
-#define ANYHOW_shared_4 ANYHOW_shared_2
-#define ANYHOW_global_1 ANYHOW_shared_2
-#define ANYHOW_global_2 ANYHOW_shared_2
-#define ANYHOW_global_4 ANYHOW_shared_2
+#define ANYHOW_2(where, T) return false
+#define ANYHOW_4 ANYHOW_2
 
 #define DEFINE_LOAD(where, T, N)                                                                   \
     static QUICK load_##where##_##T##_##N(const struct exec_quick *quick,                          \
@@ -499,7 +532,7 @@ DEFINE_DEAL(u64)
     {                                                                                              \
         struct parts parts;                                                                        \
         half_##T low[N], high[N];                                                                  \
-        if (!find_##where(quick, inst, N * sizeof(T), false, &parts)) ANYHOW_##where##_##N(T);     \
+        if (!find_##where(quick, inst, N * sizeof(T), false, &parts)) ANYHOW_##N(where, T);        \
         if (parts.same) {                                                                          \
             for (unsigned k = 0; k < N; k++) {                                                     \
                 low[k] = (half_##T){0} + ((const T *)(const void *)parts.low)[k];                  \

@@ -41,6 +41,36 @@ static inline bool is_judged(const struct exec_region_cache *cache)
                                     exec_block_shadow_wanted(cache));
 }
 
+/* Whether a load that is judged between blocks leaves nothing that is not there already. */
+INLINE bool is_known_to_blocks(const struct exec_warp *warp, const struct exec_region_cache *cache,
+                               const struct exec_span *span)
+{
+    const u8 me = exec_owner_of(warp->block->index);
+    return cache->causal == NULL &&
+           (!exec_grid_shadow_wanted(cache) || exec_grid_shadow_is_known(cache, span, me));
+}
+
+/* The same, and among the block's threads. Not in line: it is seldom asked. */
+static __attribute__((noinline)) bool is_known(const struct exec_warp *warp,
+                                               const struct exec_region_cache *cache,
+                                               const struct exec_span *span)
+{
+    return is_known_to_blocks(warp, cache, span) &&
+           (!exec_block_shadow_wanted(cache) || exec_block_shadow_is_known(warp, span));
+}
+
+/* Judges the loads of the lanes of `mask`. */
+static __attribute__((noinline)) bool judge_load(struct exec_warp *warp,
+                                                 const struct exec_inst *inst,
+                                                 const struct exec_region_cache *cache,
+                                                 const u64 *at, u32 mask, u32 bytes,
+                                                 const struct exec_span *span)
+{
+    if (is_known(warp, cache, span)) return true;
+    return is_known_to_blocks(warp, cache, span) && bytes >= 4 &&
+           exec_block_shadow_read(warp, inst, at, mask, bytes);
+}
+
 /* ---- runs ---------------------------------------------------------------------------------- */
 
 /* Neighbouring elements of a warp's lanes, which are stored; which of them are changed. */
@@ -81,7 +111,7 @@ static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, const
     while (next_part(&part, run)) {
         bool fresh;
         struct exec_block_shadow_line *line =
-            exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, &fresh);
+            exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, false, &fresh);
         if (line == NULL) continue;
         if (run->changed == CHANGED_NONE
                 ? !fresh

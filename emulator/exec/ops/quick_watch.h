@@ -88,7 +88,12 @@ static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32
     if (any_recent(writes + low, floor) | any_recent(writes + high, floor)) return false;
     /* With two readers of different warps no write is unseen. */
     if (all_recent(others + low, floor) & all_recent(others + high, floor)) return true;
-    return read_rows(shadow, low, high, warp, site);
+    if (read_rows(shadow, low, high, warp, site)) return true;
+    const warp_s32 threads = (warp_s32){LOW_LANES, HIGH_LANES} + (s32)(warp * EXEC_LANES);
+    const s32 *const thread = (const s32 *)(const void *)&threads;
+    exec_shadow_read_turned(shadow, low, EXEC_HALF, thread, site);
+    exec_shadow_read_turned(shadow, high, EXEC_HALF, thread + EXEC_HALF, site);
+    return true;
 }
 
 #define LIKELY(condition) __builtin_expect(condition, 1)
@@ -149,6 +154,34 @@ static __attribute__((noinline, cold)) bool settle(struct exec_warp *warp, u32 l
                : watch_rows(shadow, low, high, warp->index, inst->position)))
         return false;
     shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+/* Loads of 32 neighbouring words in whatever order: a row that goes round a torus. */
+static __attribute__((noinline)) bool
+settle_neighbours(struct exec_warp *warp, const struct exec_inst *inst, const u32 *base)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const u32 size = warp->worker->shared_bytes, floor_bytes = EXEC_LANES * 4;
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    s32 threads[EXEC_LANES];
+    warp_u32 at = *(const warp_u32 *)(const void *)base + (u32)inst->imm;
+    const u32 low = __builtin_reduce_min(at), k = low / 4;
+    at -= low;
+    const warp_u32 words = ((warp_u32){0} + 1) << (at / 4 & (EXEC_LANES - 1));
+    if (!is_plain(warp->block) || size < floor_bytes || low > size - floor_bytes ||
+        ((low | __builtin_reduce_or(at)) & 3) != 0 || __builtin_reduce_max(at) >= floor_bytes ||
+        __builtin_reduce_or(words) != EXEC_ALL ||
+        is_unwritten(warp->block, k, k + EXEC_HALF, false) ||
+        (any_recent(shadow->cells[EXEC_KEPT_WRITE] + k, shadow->floor) |
+         any_recent(shadow->cells[EXEC_KEPT_WRITE] + k + EXEC_HALF, shadow->floor)))
+        return false;
+    shadow->touched |= 1u << warp->index;
+    if (all_recent(shadow->cells[EXEC_KEPT_READ_OTHER] + k, shadow->floor) &
+        all_recent(shadow->cells[EXEC_KEPT_READ_OTHER] + k + EXEC_HALF, shadow->floor))
+        return true;
+    for (s32 l = 0; l < EXEC_LANES; l++) threads[(base[l] + (u32)inst->imm - low) / 4] = first + l;
+    exec_shadow_read_turned(shadow, k, EXEC_LANES, threads, inst->position);
     return true;
 }
 

@@ -64,12 +64,10 @@ static inline bool load_rows(struct exec_warp *warp, const struct exec_inst *ins
     if (!are_clear(shadow, EXEC_KEPT_WRITE, at, first, all_lanes)) return false;
     FOR_HALF alone |= (low[l] < floor) | (high[l] < floor);
     if (!alone) return true;
-    if (at[1] >= at[0] + EXEC_HALF && are_clear(shadow, EXEC_KEPT_READ, at, first, all_lanes)) {
-        leave_rows(shadow, EXEC_KEPT_READ, at, first, inst->position, all_lanes);
-        return true;
-    }
+    s32 threads[EXEC_LANES];
+    EXEC_FOR_LANES threads[l] = first + (s32)l;
     for (s32 k = 0; k < 2; k++)
-        exec_shadow_read_row(shadow, at[k], EXEC_HALF, first + k * EXEC_HALF, 0, inst->position);
+        exec_shadow_read_turned(shadow, at[k], EXEC_HALF, threads + k * EXEC_HALF, inst->position);
     return true;
 }
 
@@ -190,7 +188,7 @@ static inline bool load_neighbours(struct exec_warp *warp, const struct exec_ins
     if (recent) return false;
     if (!alone) return true;
     for (s32 l = 0; l < EXEC_LANES; l++) threads[index[l] - low] = first + l;
-    exec_shadow_read_cells(shadow, (size_t)low, EXEC_LANES, threads, first, 0, inst->position);
+    exec_shadow_read_turned(shadow, (size_t)low, EXEC_LANES, threads, inst->position);
     return true;
 }
 

@@ -381,7 +381,8 @@ static void mark(const struct sample *s, u32 bytes)
     for (unsigned corner = 0, each = 1; corner < corners_of(s); corner += each) {
         each = is_pair(s, corner, bytes) ? 2 : 1;
         EXEC_FOR_LANES address[l] = s->texture->address + s->offsets[corner][l];
-        exec_mark_lanes(cache, address, s->warp->mask, each * bytes);
+        const struct exec_span span = exec_span_of(address, s->warp->mask, each * bytes);
+        exec_mark_lanes(cache, address, s->warp->mask, each * bytes, &span);
     }
 }
 
