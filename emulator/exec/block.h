@@ -118,6 +118,15 @@ struct exec_block {
     struct exec_going going;
 };
 
+/* Accesses of a lane that is alone, of `bytes` bytes each, each so many further on than the one
+ * before; offsets in the region. */
+struct exec_run {
+    uint64_t first, step;
+    uint64_t next; /* where it would go on; UINT64_MAX: only one so far, or none */
+    uint32_t bytes;
+    enum { EXEC_RUN_NONE, EXEC_RUN_ONE, EXEC_RUN_STEPS } length;
+};
+
 /* A region that an instruction touched last; addresses are compared in the device's terms. */
 struct exec_region_cache {
     uint64_t low;
@@ -126,6 +135,7 @@ struct exec_region_cache {
     bool read_only;
     enum exec_access access;
     uint64_t *marks;             /* the launch's footprint there; NULL: none is wanted */
+    struct exec_run run;         /* of accesses that have yet to leave theirs */
     uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
     uint32_t widest;             /* bytes of the largest access */
     struct exec_owners *owners;  /* check/owners.h; NULL: not judged */
@@ -135,6 +145,7 @@ struct exec_region_cache {
     uint32_t early;             /* bytes of loads judged between blocks before any store */
     struct exec_causal *causal; /* check/causality.h; NULL: not judged there */
     uint64_t deed;              /* what the instruction does there: enum exec_deed */
+    bool judged;                /* whether it is, or may come to be, in one of the three */
     const struct memory_region *region;
     uint32_t position; /* in the program's table, which may move while a grid pauses */
 };
@@ -164,6 +175,46 @@ static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, 
     exec_early_spend(cache, bytes);
     exec_mark_again(cache, address, bytes);
     exec_footprint_mark(cache->marks, address - cache->low, bytes);
+}
+
+/* A lane that is alone mostly goes on by the same step, and nobody looks at the marks before the
+ * launch's end: such accesses leave theirs all at once. False: it is judged, or does not go on. */
+static inline bool exec_mark_next(struct exec_region_cache *cache, uint64_t address)
+{
+    if (cache->judged | (address - cache->low != cache->run.next)) return false;
+    cache->run.next += cache->run.step;
+    return true;
+}
+
+/* Those have theirs from now on. */
+static inline void exec_mark_run(struct exec_region_cache *cache)
+{
+    const struct exec_run run = cache->run;
+    const bool steps = run.length == EXEC_RUN_STEPS && run.step != 0;
+    const uint64_t last = steps ? run.next - run.step : run.first;
+    const uint64_t least = run.first < last ? run.first : last;
+    if (run.length == EXEC_RUN_NONE) return;
+    cache->run = (struct exec_run){.next = UINT64_MAX};
+    exec_mark_again(cache, cache->low + least, run.first + last - 2 * least + run.bytes);
+    exec_footprint_mark_steps(cache->marks, run.first, steps ? run.step : 0, last, run.bytes);
+}
+
+/* An access that exec_mark_next does not take. */
+static inline void exec_mark_lone(struct exec_region_cache *cache, uint64_t address, uint32_t bytes)
+{
+    const uint64_t offset = address - cache->low;
+    struct exec_run *run = &cache->run;
+    if (cache->judged) {
+        exec_mark(cache, address, bytes);
+    } else if (run->length == EXEC_RUN_ONE) {
+        run->step = offset - run->first;
+        run->next = offset + run->step;
+        run->length = EXEC_RUN_STEPS;
+    } else {
+        exec_mark_run(cache);
+        *run = (struct exec_run){
+            .first = offset, .next = UINT64_MAX, .bytes = bytes, .length = EXEC_RUN_ONE};
+    }
 }
 
 /* From the first byte that lanes touch to the one after the last. Few: so many that it pays to ask

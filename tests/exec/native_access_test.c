@@ -603,7 +603,7 @@ static void compare(const char *what, const struct answer *rows, const struct an
 /* A kernel for the shapes from `first` on: all, or the one that it is made for. */
 static void check(const char *ptx, unsigned first, unsigned end, bool watched, const char *what)
 {
-    static const uint32_t threads[] = {THREADS, 32, 51}; /* with 51 a warp is not full */
+    static const uint32_t threads[] = {THREADS, 32, 51, 1}; /* with 51 a warp is not full */
     char text[200];
     struct exec_program *rows = program_of(ptx, EXEC_NATIVE_OFF, watched);
     struct exec_program *code = program_of(ptx, EXEC_NATIVE_ALWAYS, watched);

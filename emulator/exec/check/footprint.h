@@ -95,6 +95,25 @@ static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t
     }
 }
 
+/* The same of each `step`th byte from `first` to `last`, and those behind it: `bytes` each. */
+static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step,
+                                             uint64_t last, uint32_t bytes)
+{
+    uint64_t word = first / 64, mask = 0;
+    for (uint64_t offset = first;; offset += step) {
+        const uint64_t at = offset % 64;
+        if (at + bytes > 64) exec_footprint_mark(bits, offset, bytes);
+        if (offset / 64 != word) {
+            exec_footprint_mark_word(&bits[word], mask);
+            word = offset / 64;
+            mask = 0;
+        }
+        if (at + bytes <= 64) mask |= exec_footprint_mask(at, bytes);
+        if (offset == last) break;
+    }
+    exec_footprint_mark_word(&bits[word], mask);
+}
+
 /* Whether the bits of the bytes from `first` to before `end` are set. */
 static inline bool exec_footprint_is_marked(const uint64_t *bits, uint64_t first, uint64_t end)
 {

@@ -45,9 +45,11 @@ static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64
     return base + offset;
 }
 
-void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache)
+void exec_cache_flush(const struct exec_worker *worker, struct exec_region_cache *cache)
 {
-    if (cache->marks == NULL || cache->touched >= cache->untouched) return;
+    if (cache->marks == NULL) return;
+    exec_mark_run(cache);
+    if (cache->touched >= cache->untouched) return;
     const struct exec_position *position = &worker->function->program->positions[cache->position];
     exec_footprint_add_site(worker->launch->footprint,
                             &(struct exec_footprint_site){.region = cache->region,
@@ -97,6 +99,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
         .read_only = region->read_only,
         .access = access,
         .marks = marks_of(warp, inst, region, access),
+        .run = {.next = UINT64_MAX},
         .touched = UINT64_MAX,
         .widest = bytes,
         .region = region,
@@ -105,6 +108,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     const unsigned looks = exec_looks_of(worker->function->program, inst);
     if (cache->marks == NULL) return;
     exec_causality_meet_region(warp, inst, cache);
+    cache->judged = cache->causal != NULL;
     if ((looks & EXEC_LOOK_ALL) == EXEC_LOOK_ALL) return;
     const bool judges_blocks = exec_grid_shadow_judges(worker, region);
     const bool between_blocks = judges_blocks && !(looks & EXEC_LOOK_BLOCKS);
@@ -115,6 +119,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     cache->between_blocks = cache->owners != NULL && between_blocks;
     cache->block_scope = access == EXEC_ATOMIC && (looks & EXEC_LOOK_BLOCK_SCOPE) != 0;
     cache->between_threads = cache->owners != NULL && between_threads;
+    cache->judged |= cache->between_blocks | cache->between_threads;
     cache->early = cache->between_blocks && access == EXEC_LOAD ? EXEC_EARLY : 0;
 }
 

@@ -54,7 +54,7 @@ enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t
 /* Forgets the barriers of the block that ran before. */
 void exec_barriers_reset(struct exec_block *block);
 /* Adds what a worker's cache entry has seen to the launch's footprint. */
-void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache);
+void exec_cache_flush(const struct exec_worker *worker, struct exec_region_cache *cache);
 
 /* ---- where something is in the source: machine/fault.c ----------------------------------------
  */

@@ -30,11 +30,11 @@ INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *
     return true;
 }
 
-/* False: it is judged as well. Not in line: who looks for races has not asked for speed. */
+/* False: it is judged as well. */
 static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 at, u32 bytes)
 {
     if (is_judged(cache)) return false;
-    exec_mark(cache, at, bytes);
+    exec_mark_lone(cache, at, bytes);
     return true;
 }
 
@@ -48,7 +48,7 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     if ((cache->size < bytes) | (store & cache->read_only) |
         (at - cache->low > cache->size - bytes) | ((at & (bytes - 1)) != 0))
         return false;
-    if (cache->marks != NULL && !mark(cache, at, bytes)) return false;
+    if (cache->marks != NULL && !exec_mark_next(cache, at) && !mark(cache, at, bytes)) return false;
     counts->transactions++;
     *(store ? &counts->stored : &counts->loaded) += bytes;
     counts->chain += !store && inst->extra != NULL;
