@@ -131,12 +131,18 @@ EXEC_OWNERS_SLOW void exec_owners_add(struct exec_owners *owners, enum exec_acce
 EXEC_OWNER_RACES static inline bool exec_owners_are_whole(const uint8_t *sectors, uint64_t offset,
                                                           uint32_t bytes, uint8_t me)
 {
-    uint8_t strange = 0; /* as wide as what is looked at: then so many more at once */
+    enum { AT_ONCE = sizeof(uint32_t) };
+    const uint8_t *owners = sectors + offset / EXEC_OWNED_SECTOR;
+    const uint32_t count = bytes / EXEC_OWNED_SECTOR, mine = me * UINT32_C(0x01010101);
+    bool strange = false;
+    uint32_t k = 0;
     if (((offset | bytes) & (EXEC_OWNED_SECTOR - 1)) != 0) return false;
-    for (uint32_t k = 0; k < bytes / EXEC_OWNED_SECTOR; k++) {
-        const uint8_t owner = sectors[offset / EXEC_OWNED_SECTOR + k];
-        strange |= (uint8_t)((owner != 0) & (owner != me));
+    for (; k + AT_ONCE <= count; k += AT_ONCE) { /* a row of words: of nobody, or all `me`'s */
+        uint32_t some;
+        memcpy(&some, owners + k, sizeof some);
+        strange |= (some != 0) & (some != mine);
     }
+    for (; k < count; k++) strange |= exec_owner_is_stranger(owners[k], me);
     return !strange;
 }
 
