@@ -3,12 +3,7 @@
 
 #include <cuda.h>
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 __device__ unsigned shared_address(const void *p)
 {

@@ -1,7 +1,7 @@
 // Kernels for racecheck_test.c as in racecheck_kernels.cu, of blocks that talk to each other: each
 // takes its turn when out[n] says so. out[0] begins a line of 128 bytes.
 
-#define KERNEL extern "C" __global__ void
+#include "racecheck.cuh"
 
 __device__ void await(const int *flag, int turn)
 {

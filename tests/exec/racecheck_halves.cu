@@ -1,19 +1,7 @@
 // Kernels for racecheck_test.c as in racecheck_kernels.cu, in which each half of a warp has a row
 // of shared memory, or an element, for itself: blocks of 16 x 16 threads do that.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
-
-// Longer than a warp's turn.
-__device__ int wait_a_while(int seed)
-{
-    for (int k = 0; k < 100000; k++) asm volatile("mad.lo.s32 %0, %0, 3, 1;" : "+r"(seed));
-    return seed;
-}
+#include "racecheck.cuh"
 
 KERNEL half_rows_written_before_they_are_read(const int *in, int *out, int n)
 {

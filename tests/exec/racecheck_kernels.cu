@@ -3,17 +3,12 @@
 // words that all differ, `out` n + 64. They run in 4 blocks of 128 threads, n = 512, with 4096
 // bytes of dynamic shared memory.
 
+#include "racecheck.cuh"
+
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
 namespace cg = cooperative_groups;
-
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
 
 // ---- right: shared memory --------------------------------------------------------------------
 
@@ -436,13 +431,6 @@ KERNEL words_then_bytes(const int *in, int *out, int n)
     const unsigned char *bytes = (const unsigned char *)tile;
     if (threadIdx.x < 32) tile[threadIdx.x] = in[index()];         // words_then_bytes
     if (threadIdx.x >= 96) out[index()] = bytes[threadIdx.x - 96]; // words_then_bytes
-}
-
-// Longer than a warp's turn.
-__device__ int wait_a_while(int seed)
-{
-    for (int k = 0; k < 100000; k++) asm volatile("mad.lo.s32 %0, %0, 3, 1;" : "+r"(seed));
-    return seed;
 }
 
 KERNEL read_by_all_written_by_the_first(const int *in, int *out, int n)

@@ -1,12 +1,7 @@
 // More kernels for test_exec_watch, as racecheck_kernels.cu has them: loads in front of a store to
 // the same place, and loads that no such store comes behind. Their names have "look_" in them.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 // A look before the act: whoever comes first marks, and nobody does what the others' marks say.
 KERNEL right_look_before_the_act(const int *in, int *out, int n)

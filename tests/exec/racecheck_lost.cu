@@ -1,13 +1,8 @@
 // Kernels for test_exec_watch that change what they have loaded, as racecheck_kernels.cu has them:
 // of two changes at once one is lost. A `k` is a word that eight lanes of a warp share.
 
-#define KERNEL extern "C" __global__ void
+#include "racecheck.cuh"
 #define N_OF_BLOCKS 4
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
 
 // ---- right -----------------------------------------------------------------------------------
 

@@ -1,12 +1,7 @@
 // Kernels for racecheck_test.c as in racecheck_kernels.cu, in which each warp reads a ring of 32
 // elements, turned: a row that goes on at its beginning. And whole warps that count.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 // The thread's place in its warp's ring, `by` further on; n is a multiple of 32.
 __device__ int turned(int by, int n)

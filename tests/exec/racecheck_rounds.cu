@@ -1,12 +1,7 @@
 // Kernels for racecheck_test.c as in racecheck_kernels.cu, of barriers in loops that not all
 // threads of a block go round alike.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 KERNEL right_round_left_early(const int *in, int *out, int n)
 {

@@ -2,19 +2,7 @@
 // line of memory in whatever order, again and again: what several warps have read already is soon
 // looked at no more, until somebody stores to it.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
-
-// Longer than a warp's turn.
-__device__ int wait_a_while(int seed)
-{
-    for (int k = 0; k < 100000; k++) asm volatile("mad.lo.s32 %0, %0, 3, 1;" : "+r"(seed));
-    return seed;
-}
+#include "racecheck.cuh"
 
 // The 32 words that all warps of a block read: once round to the left and to the right, turned
 // about, in pairs, all the same one, every other one.

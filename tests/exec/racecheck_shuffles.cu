@@ -1,12 +1,7 @@
 // Kernels for racecheck_test.c as in racecheck_kernels.cu, of shuffles out of lanes that take no
 // part: right where nobody uses what they give.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 // ---- right ----------------------------------------------------------------------------------
 

@@ -3,18 +3,13 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
-#define KERNEL extern "C" __global__ void
+#include "racecheck.cuh"
 
 using namespace nvcuda;
 
 typedef wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> First;
 typedef wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> Second;
 typedef wmma::fragment<wmma::accumulator, 16, 16, 16, float> Sum;
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
 
 __device__ half small(int value)
 {

@@ -1,12 +1,7 @@
 // Kernels for racecheck_test.c as in racecheck_kernels.cu, of threads that tell each other through
 // memory, by flags, tickets and locks, when they may go on.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 __device__ void await(const int *flag, int value)
 {

@@ -2,12 +2,7 @@
 // may read what nothing has written as long as nobody uses it. Of wrong ones the lines that read it
 // and that use it are marked.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 // ---- right -----------------------------------------------------------------------------------
 

@@ -1,12 +1,7 @@
 // More kernels for test_exec_watch, as racecheck_kernels.cu has them: products of four warps, which
 // read shared memory by the async proxy. Their names have "wgmma" in them.
 
-#define KERNEL extern "C" __global__ void
-
-__device__ int index()
-{
-    return threadIdx.x + blockIdx.x * blockDim.x;
-}
+#include "racecheck.cuh"
 
 __device__ unsigned shared_address(const void *p)
 {

@@ -50,13 +50,18 @@ INLINE bool is_known_to_blocks(const struct exec_warp *warp, const struct exec_r
            (!exec_grid_shadow_wanted(cache) || exec_grid_shadow_is_known(cache, span, me));
 }
 
-/* The same, and among the block's threads. Not in line: it is seldom asked. */
+INLINE bool is_known_to_threads(const struct exec_warp *warp, const struct exec_region_cache *cache,
+                                const struct exec_span *span)
+{
+    return !exec_block_shadow_wanted(cache) || exec_block_shadow_is_known(warp, span);
+}
+
+/* Both. Not in line: it is seldom asked. */
 static __attribute__((noinline)) bool is_known(const struct exec_warp *warp,
                                                const struct exec_region_cache *cache,
                                                const struct exec_span *span)
 {
-    return is_known_to_blocks(warp, cache, span) &&
-           (!exec_block_shadow_wanted(cache) || exec_block_shadow_is_known(warp, span));
+    return is_known_to_blocks(warp, cache, span) && is_known_to_threads(warp, cache, span);
 }
 
 /* Judges the loads of the lanes of `mask`. */
@@ -66,9 +71,9 @@ static __attribute__((noinline)) bool judge_load(struct exec_warp *warp,
                                                  const u64 *at, u32 mask, u32 bytes,
                                                  const struct exec_span *span)
 {
-    if (is_known(warp, cache, span)) return true;
-    return is_known_to_blocks(warp, cache, span) && bytes >= 4 &&
-           exec_block_shadow_read(warp, inst, at, mask, bytes);
+    if (!is_known_to_blocks(warp, cache, span)) return false;
+    return is_known_to_threads(warp, cache, span) ||
+           (bytes >= 4 && exec_block_shadow_read(warp, inst, at, mask, bytes));
 }
 
 /* ---- runs ---------------------------------------------------------------------------------- */
