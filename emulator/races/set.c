@@ -51,6 +51,56 @@ static uint64_t bits_find(const uint64_t *bits, uint64_t base, uint64_t at, uint
     return end;
 }
 
+/* How many ranges the bits have; beyond `most`, only that there are more. */
+static size_t bits_count_ranges(const uint64_t *bits, uint64_t words, size_t most)
+{
+    size_t count = 0;
+    uint64_t before = 0; /* the last bit of the word before, as bit 0 */
+    for (uint64_t k = 0; k < words && count <= most; k++) {
+        k += words_skip(&bits[k], words - k, before ? UINT64_MAX : 0);
+        if (k == words) break;
+        count += (size_t)__builtin_popcountll(bits[k] & ~(bits[k] << 1 | before));
+        before = bits[k] >> 63;
+    }
+    return count;
+}
+
+/* The word that has the bit of byte `at`, but for bits of bytes outside of `within`. */
+static uint64_t bits_word(const struct races_set *set, uint64_t at,
+                          const struct races_range *within)
+{
+    const uint64_t first = at & ~63ull;
+    uint64_t word = set->bits[(first - bits_base(set)) / 64];
+    if (first < within->first) word &= UINT64_MAX << (within->first - first);
+    if (within->end - first < 64) word &= ~(UINT64_MAX << (within->end - first));
+    return word;
+}
+
+/* As races_set_common, of bytes in `within`, which is in the bounds of both. `other` NULL: a set
+ * that has them all. */
+static uint64_t bits_common(const struct races_set *set, const struct races_set *other,
+                            const struct races_range *within, uint64_t *first)
+{
+    uint64_t bytes = 0;
+    for (uint64_t at = within->first & ~63ull; at < within->end; at += 64) {
+        uint64_t word = bits_word(set, at, within);
+        if (word == 0) continue;
+        if (other != NULL) word &= bits_word(other, at, within);
+        if (word == 0) continue;
+        if (bytes == 0) *first = at + (uint64_t)__builtin_ctzll(word);
+        bytes += (uint64_t)__builtin_popcountll(word);
+    }
+    return bytes;
+}
+
+/* Whether `a`, whose bounds contain those of `b`, has all that it has. */
+static bool bits_cover(const struct races_set *a, const struct races_set *b)
+{
+    for (uint64_t at = bits_base(b); at < b->bounds.end; at += 64)
+        if (bits_word(b, at, &b->bounds) & ~bits_word(a, at, &b->bounds)) return false;
+    return true;
+}
+
 /* The set's first range that ends after `at`. Returns false when there is none. */
 static bool next_range(const struct races_set *set, uint64_t at, struct races_range *range)
 {
@@ -105,42 +155,45 @@ bool races_set_rows(struct races_set *set, uint64_t first, uint64_t width, uint6
     return true;
 }
 
-bool races_set_bits(struct races_set *set, struct races_range within, const uint64_t *bits)
+/* All ranges of the bits of `within`, of which there are `count`. */
+static bool take_ranges(struct races_set *set, struct races_range within, const uint64_t *bits,
+                        size_t count)
 {
-    const uint64_t base = within.first;
-    struct races_range range = {base, base};
-    size_t count = 0;
+    struct races_range range = {within.first, within.first};
+    set->ranges = calloc(count, sizeof *set->ranges);
+    if (set->ranges == NULL) return false;
+    while (set->range_count < count) {
+        range.first = bits_find(bits, within.first, range.end, within.end, true);
+        range.end = bits_find(bits, within.first, range.first, within.end, false);
+        set->ranges[set->range_count++] = range;
+    }
+    return true;
+}
 
-    *set = (struct races_set){0};
-    for (;;) {
-        range.first = bits_find(bits, base, range.end, within.end, true);
-        if (range.first == within.end) break;
-        range.end = bits_find(bits, base, range.first, within.end, false);
-        if (count++ == 0) set->bounds.first = range.first;
-        set->bounds.end = range.end;
-        if (count > MANY_RANGES) break;
-    }
-    if (count <= 1) return true;
-    if (count <= MANY_RANGES) {
-        set->ranges = calloc(count, sizeof *set->ranges);
-        if (set->ranges == NULL) return false;
-        range.end = base;
-        while (set->range_count < count) {
-            range.first = bits_find(bits, base, range.end, within.end, true);
-            range.end = bits_find(bits, base, range.first, within.end, false);
-            set->ranges[set->range_count++] = range;
-        }
-        return true;
-    }
-    uint64_t last = (within.end - base - 1) / 64;
-    while (bits[last] == 0) last--;
-    set->bounds.end = base + 64 * last + 64 - (uint64_t)__builtin_clzll(bits[last]);
-    const uint64_t skipped = bits_base(set) - base;
+static bool take_bits(struct races_set *set, struct races_range within, const uint64_t *bits)
+{
+    const uint64_t skipped = bits_base(set) - within.first;
     const uint64_t words = (set->bounds.end - bits_base(set) + 63) / 64;
     set->bits = malloc(words * sizeof *set->bits);
     if (set->bits == NULL) return false;
     memcpy(set->bits, bits + skipped / 64, words * sizeof *set->bits);
     return true;
+}
+
+bool races_set_bits(struct races_set *set, struct races_range within, const uint64_t *bits)
+{
+    const uint64_t base = within.first, words = (within.end - base + 63) / 64;
+    const size_t count = bits_count_ranges(bits, words, MANY_RANGES);
+
+    *set = (struct races_set){0};
+    if (count == 0) return true;
+    uint64_t last = words - 1;
+    while (bits[last] == 0) last--;
+    set->bounds.first = bits_find(bits, base, base, within.end, true);
+    set->bounds.end = base + 64 * last + 64 - (uint64_t)__builtin_clzll(bits[last]);
+    if (count == 1) return true;
+    return count <= MANY_RANGES ? take_ranges(set, within, bits, count)
+                                : take_bits(set, within, bits);
 }
 
 void races_set_free(struct races_set *set)
@@ -155,11 +208,27 @@ bool races_set_empty(const struct races_set *set)
     return set->bounds.first == set->bounds.end;
 }
 
-uint64_t races_set_common(const struct races_set *a, const struct races_set *b, uint64_t *first)
+/* As races_set_common, of bytes in `within`: what `set`, which has bits, has in the ranges. */
+static uint64_t bits_in_ranges(const struct races_set *set, const struct races_set *ranges,
+                               const struct races_range *within, uint64_t *first)
+{
+    struct races_range range;
+    uint64_t bytes = 0, ignored;
+    for (uint64_t at = within->first; next_range(ranges, at, &range); at = range.end) {
+        if (range.first < at) range.first = at;
+        if (range.end > within->end) range.end = within->end;
+        if (range.first >= range.end) break;
+        bytes += bits_common(set, NULL, &range, bytes == 0 ? first : &ignored);
+    }
+    return bytes;
+}
+
+/* The same of two that have none. */
+static uint64_t ranges_common(const struct races_set *a, const struct races_set *b,
+                              const struct races_range *within, uint64_t *first)
 {
     struct races_range x, y;
-    uint64_t bytes = 0;
-    uint64_t at = a->bounds.first > b->bounds.first ? a->bounds.first : b->bounds.first;
+    uint64_t bytes = 0, at = within->first;
     while (next_range(a, at, &x) && next_range(b, at, &y)) {
         uint64_t from = x.first > y.first ? x.first : y.first;
         if (from < at) from = at;
@@ -173,12 +242,26 @@ uint64_t races_set_common(const struct races_set *a, const struct races_set *b, 
     return bytes;
 }
 
+uint64_t races_set_common(const struct races_set *a, const struct races_set *b, uint64_t *first)
+{
+    const struct races_range *x = &a->bounds, *y = &b->bounds;
+    const struct races_range within = {x->first > y->first ? x->first : y->first,
+                                       x->end < y->end ? x->end : y->end};
+    if (within.first >= within.end) return 0;
+    if (a->bits != NULL && b->bits != NULL) return bits_common(a, b, &within, first);
+    if (a->bits != NULL) return bits_in_ranges(a, b, &within, first);
+    if (b->bits != NULL) return bits_in_ranges(b, a, &within, first);
+    return ranges_common(a, b, &within, first);
+}
+
 bool races_set_covers(const struct races_set *a, const struct races_set *b)
 {
     struct races_range x, y;
     uint64_t at = b->bounds.first;
     if (a->bounds.first > b->bounds.first || a->bounds.end < b->bounds.end)
         return races_set_empty(b);
+    if (a->ranges == NULL && a->bits == NULL) return true;
+    if (a->bits != NULL && b->bits != NULL) return bits_cover(a, b);
     while (next_range(b, at, &y)) {
         if (y.first > at) at = y.first;
         if (!next_range(a, at, &x) || x.first > at) return false;
