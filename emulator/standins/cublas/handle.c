@@ -1,0 +1,144 @@
+/* Handles: what a program sets once, and asks for. */
+#include "emulator/standins/cublas/blas.h"
+
+#include <stdlib.h>
+
+enum { VERSION_MAJOR = 13, VERSION_MINOR = 1, VERSION_PATCH = 0 }; /* whose ABI abi.h follows */
+
+STANDIN_PUBLIC int cublasCreate_v2(struct cublasContext **made)
+{
+    enum blas_status status = BLAS_INVALID_VALUE;
+    standin_call_begin("cublasCreate_v2", __builtin_return_address(0));
+    if (made != NULL) status = blas_status_of(standin_context());
+    if (status == BLAS_SUCCESS && (*made = calloc(1, sizeof **made)) == NULL)
+        status = BLAS_ALLOC_FAILED;
+    return blas_call_end(status);
+}
+
+static enum blas_status destroy(struct cublasContext *handle)
+{
+    CUresult error = CUDA_SUCCESS;
+    if (handle->result != NULL) error = cuMemFree((CUdeviceptr)(uintptr_t)handle->result);
+    free(handle);
+    return blas_status_of(error);
+}
+
+STANDIN_PUBLIC int cublasDestroy_v2(struct cublasContext *handle)
+{
+    standin_call_begin("cublasDestroy_v2", __builtin_return_address(0));
+    return blas_call_end(handle == NULL ? BLAS_NOT_INITIALIZED : destroy(handle));
+}
+
+/* ---- settings ---------------------------------------------------------------------------------
+ */
+
+/* Whether the value may be that of a setting; most are kept and change nothing here. */
+static enum blas_status set(int *setting, int value, int most)
+{
+    if (value < 0 || value > most) return BLAS_INVALID_VALUE;
+    *setting = value;
+    return BLAS_SUCCESS;
+}
+
+static enum blas_status get(const int *setting, int *value)
+{
+    if (value == NULL) return BLAS_INVALID_VALUE;
+    *value = *setting;
+    return BLAS_SUCCESS;
+}
+
+static enum blas_status set_pointers(struct cublasContext *handle, int value)
+{
+    if (value != BLAS_ON_HOST && value != BLAS_ON_DEVICE) return BLAS_INVALID_VALUE;
+    handle->pointers = (enum blas_pointers)value;
+    return BLAS_SUCCESS;
+}
+
+static enum blas_status get_pointers(const struct cublasContext *handle, int *value)
+{
+    if (value == NULL) return BLAS_INVALID_VALUE;
+    *value = (int)handle->pointers;
+    return BLAS_SUCCESS;
+}
+
+static enum blas_status set_stream(struct cublasContext *handle, CUstream stream)
+{
+    handle->stream = stream;
+    return BLAS_SUCCESS;
+}
+
+static enum blas_status get_stream(const struct cublasContext *handle, CUstream *stream)
+{
+    if (stream == NULL) return BLAS_INVALID_VALUE;
+    *stream = handle->stream;
+    return BLAS_SUCCESS;
+}
+
+enum { MOST_MODES = 1 << 16, MOST_SMS = 1 << 16 };
+BLAS_ROUTINE(SetPointerMode_v2, set_pointers(handle, mode), int mode)
+BLAS_ROUTINE(GetPointerMode_v2, get_pointers(handle, mode), int *mode)
+BLAS_ROUTINE(SetAtomicsMode, set(&handle->atomics_mode, mode, 1), int mode)
+BLAS_ROUTINE(GetAtomicsMode, get(&handle->atomics_mode, mode), int *mode)
+BLAS_ROUTINE(SetMathMode, set(&handle->math_mode, mode, MOST_MODES), int mode)
+BLAS_ROUTINE(GetMathMode, get(&handle->math_mode, mode), int *mode)
+BLAS_ROUTINE(SetSmCountTarget, set(&handle->sm_count, count, MOST_SMS), int count)
+BLAS_ROUTINE(GetSmCountTarget, get(&handle->sm_count, count), int *count)
+BLAS_ROUTINE(SetStream_v2, set_stream(handle, stream), CUstream stream)
+BLAS_ROUTINE(GetStream_v2, get_stream(handle, stream), CUstream *stream)
+/* A workspace is for NVIDIA's kernels; these need none. */
+BLAS_ROUTINE(SetWorkspace_v2, ((void)workspace, (void)size, BLAS_SUCCESS), void *workspace,
+             size_t size)
+BLAS_ROUTINE(GetVersion_v2,
+             get(&(int){VERSION_MAJOR * 10000 + VERSION_MINOR * 100 + VERSION_PATCH}, version),
+             int *version)
+
+/* ---- of the library ---------------------------------------------------------------------------
+ */
+
+STANDIN_PUBLIC int cublasGetProperty(int which, int *value)
+{
+    static const int parts[] = {VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH};
+    if (which < 0 || which > 2 || value == NULL) return BLAS_INVALID_VALUE;
+    *value = parts[which];
+    return BLAS_SUCCESS;
+}
+
+STANDIN_PUBLIC size_t cublasGetCudartVersion(void)
+{
+    return CUDA_VERSION;
+}
+
+static const struct {
+    enum blas_status status;
+    const char *name, *text;
+} statuses[] = {
+    {BLAS_SUCCESS, "CUBLAS_STATUS_SUCCESS", "success"},
+    {BLAS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED", "the library was not initialized"},
+    {BLAS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed"},
+    {BLAS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE",
+     "an unsupported value or parameter was passed to the function"},
+    {BLAS_MAPPING_ERROR, "CUBLAS_STATUS_MAPPING_ERROR", "an access to GPU memory space failed"},
+    {BLAS_EXECUTION_FAILED, "CUBLAS_STATUS_EXECUTION_FAILED", "the function failed to launch"},
+    {BLAS_INTERNAL_ERROR, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed"},
+    {BLAS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED", "the functionality is not supported"},
+};
+
+STANDIN_PUBLIC const char *cublasGetStatusName(int status)
+{
+    for (size_t k = 0; k < sizeof statuses / sizeof *statuses; k++)
+        if ((int)statuses[k].status == status) return statuses[k].name;
+    return "CUBLAS_STATUS_UNKNOWN";
+}
+
+STANDIN_PUBLIC const char *cublasGetStatusString(int status)
+{
+    for (size_t k = 0; k < sizeof statuses / sizeof *statuses; k++)
+        if ((int)statuses[k].status == status) return statuses[k].text;
+    return "an unknown status";
+}
+
+STANDIN_PUBLIC int cublasLoggerConfigure(int on, int to_stdout, int to_stderr, const char *file)
+{
+    (void)on, (void)to_stdout, (void)to_stderr, (void)file; /* there is no log */
+    return BLAS_SUCCESS;
+}

@@ -1,0 +1,252 @@
+/* Matrix products, one or many at once, of every combination of types that there is a kernel for.
+ */
+#include "emulator/standins/cublas/blas.h"
+
+#include <math.h>
+
+/* Which kernel: by the types of A and B, of C, and what is computed in. */
+static const struct kernel {
+    int operands, result, factors; /* enum blas_type */
+    const char *suffix;
+} kernels[] = {
+    {BLAS_R_32F, BLAS_R_32F, BLAS_R_32F, "f32"},
+    {BLAS_R_64F, BLAS_R_64F, BLAS_R_64F, "f64"},
+    {BLAS_C_32F, BLAS_C_32F, BLAS_R_32F, "c32"},
+    {BLAS_C_64F, BLAS_C_64F, BLAS_R_64F, "c64"},
+    {BLAS_R_16F, BLAS_R_16F, BLAS_R_32F, "f16"},
+    {BLAS_R_16F, BLAS_R_32F, BLAS_R_32F, "f16_f32"},
+    {BLAS_R_16BF, BLAS_R_16BF, BLAS_R_32F, "bf16"},
+    {BLAS_R_16BF, BLAS_R_32F, BLAS_R_32F, "bf16_f32"},
+    {BLAS_R_8I, BLAS_R_32I, BLAS_R_32I, "s8_s32"},
+    {BLAS_R_8I, BLAS_R_32F, BLAS_R_32F, "s8_f32"},
+    {BLAS_R_16F, BLAS_R_16F, BLAS_R_16F, "f16_by_f16"},
+};
+
+/* One call, as the caller has it. */
+struct product {
+    int op_a, op_b;
+    int64_t m, n, k;
+    const void *alpha, *beta;
+    struct operand {
+        const void *first; /* or, of those that are apart, an array of pointers on the device */
+        int type;
+        int64_t ld, next;
+    } a, b, c;
+    bool apart;
+    int64_t count;
+    int compute; /* enum blas_compute */
+};
+
+/* What sums and factors are of. */
+static int type_of(int compute)
+{
+    switch (compute) {
+    case BLAS_COMPUTE_16F:
+    case BLAS_COMPUTE_16F_PEDANTIC:
+        return BLAS_R_16F;
+    case BLAS_COMPUTE_64F:
+    case BLAS_COMPUTE_64F_PEDANTIC:
+    case BLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
+        return BLAS_R_64F;
+    case BLAS_COMPUTE_32I:
+    case BLAS_COMPUTE_32I_PEDANTIC:
+        return BLAS_R_32I;
+    default:
+        return BLAS_R_32F;
+    }
+}
+
+static bool is_op(int op)
+{
+    return op == BLAS_OP_N || op == BLAS_OP_T || op == BLAS_OP_C;
+}
+
+static bool is_at_least(int64_t ld, int64_t rows)
+{
+    return ld >= (rows > 1 ? rows : 1);
+}
+
+static bool is_valid(const struct product *p)
+{
+    return is_op(p->op_a) && is_op(p->op_b) && p->m >= 0 && p->n >= 0 && p->k >= 0 &&
+           p->count >= 0 && p->alpha != NULL && p->beta != NULL &&
+           is_at_least(p->a.ld, p->op_a == BLAS_OP_N ? p->m : p->k) &&
+           is_at_least(p->b.ld, p->op_b == BLAS_OP_N ? p->k : p->n) && is_at_least(p->c.ld, p->m);
+}
+
+/* IEEE 754 binary16. */
+static double half_at(const void *factor)
+{
+    enum { BIAS = 15, FRACTION_BITS = 10, SPECIAL = 31 };
+    const uint16_t bits = *(const uint16_t *)factor;
+    const int exponent = bits >> FRACTION_BITS & SPECIAL, fraction = bits & 0x3ff;
+    const double sign = bits >> 15 ? -1 : 1;
+    if (exponent == SPECIAL) return fraction != 0 ? NAN : sign * INFINITY;
+    if (exponent == 0) return sign * ldexp(fraction, 1 - BIAS - FRACTION_BITS);
+    return sign * ldexp(fraction + (1 << FRACTION_BITS), exponent - BIAS - FRACTION_BITS);
+}
+
+/* A factor of the type that the product is computed in. */
+static struct blas_scalar scalar_of(const struct cublasContext *handle, const struct product *p,
+                                    int type, const void *factor)
+{
+    const bool is_complex = p->c.type == BLAS_C_32F || p->c.type == BLAS_C_64F;
+    const enum blas_letter letter = type == BLAS_R_64F ? is_complex ? BLAS_Z : BLAS_D
+                                    : is_complex       ? BLAS_C
+                                                       : BLAS_S;
+    if (handle->pointers == BLAS_ON_DEVICE) return (struct blas_scalar){.device = factor};
+    if (type == BLAS_R_32I) return (struct blas_scalar){.re = *(const int32_t *)factor};
+    if (type == BLAS_R_16F) return (struct blas_scalar){.re = half_at(factor)};
+    return blas_scalar(handle, letter, false, factor);
+}
+
+static struct blas_matrix matrix_of(const struct product *p, const struct operand *operand, int op)
+{
+    struct blas_matrix matrix = blas_matrix(operand->first, operand->ld, op);
+    matrix.next = operand->next;
+    matrix.apart = p->apart;
+    return matrix;
+}
+
+static enum blas_status multiply(const struct cublasContext *handle, const struct product *p)
+{
+    enum { ROWS = 32, COLUMNS = 4, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in kernels.cu */
+    const int type = type_of(p->compute);
+    const char *suffix = NULL;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels && suffix == NULL; k++)
+        if (kernels[k].operands == p->a.type && p->a.type == p->b.type &&
+            kernels[k].result == p->c.type && kernels[k].factors == type)
+            suffix = kernels[k].suffix;
+    if (!is_valid(p)) return BLAS_INVALID_VALUE;
+    if (suffix == NULL) return BLAS_NOT_SUPPORTED;
+    const struct blas_gemm gemm = {.m = p->m,
+                                   .n = p->n,
+                                   .k = p->k,
+                                   .alpha = scalar_of(handle, p, type, p->alpha),
+                                   .beta = scalar_of(handle, p, type, p->beta),
+                                   .a = matrix_of(p, &p->a, p->op_a),
+                                   .b = matrix_of(p, &p->b, p->op_b),
+                                   .c = matrix_of(p, &p->c, BLAS_OP_N)};
+    const struct standin_size size = {.x = (uint64_t)p->m,
+                                      .y = ((uint64_t)p->n + COLUMNS - 1) / COLUMNS,
+                                      .z = (uint64_t)p->count,
+                                      .block_x = ROWS,
+                                      .block_y = BLOCK_Y};
+    return blas_launch(handle, "gemm", suffix, &size, &gemm);
+}
+
+/* ---- the public functions: those of one type ---------------------------------------------------
+ */
+
+enum { TYPE_S = BLAS_R_32F, TYPE_D = BLAS_R_64F, TYPE_C = BLAS_C_32F, TYPE_Z = BLAS_C_64F };
+enum { TYPE_H = BLAS_R_16F };
+enum {
+    COMPUTE_S = BLAS_COMPUTE_32F,
+    COMPUTE_D = BLAS_COMPUTE_64F,
+    COMPUTE_C = BLAS_COMPUTE_32F,
+    COMPUTE_Z = BLAS_COMPUTE_64F,
+    COMPUTE_H = BLAS_COMPUTE_16F
+};
+
+#define COMMON .op_a = transa, .op_b = transb, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta
+#define OPERAND(name, kind, step)                                                                  \
+    {                                                                                              \
+        .first = name, .type = kind, .ld = ld##name, .next = step                                  \
+    }
+#define SIZES(I) int transa, int transb, I m, I n, I k, const void *alpha
+
+#define GEMM(L, name, I)                                                                           \
+    BLAS_ROUTINE(name,                                                                             \
+                 multiply(handle, &(struct product){COMMON, .a = OPERAND(a, TYPE_##L, 0),          \
+                                                    .b = OPERAND(b, TYPE_##L, 0),                  \
+                                                    .c = OPERAND(c, TYPE_##L, 0), .count = 1,      \
+                                                    .compute = COMPUTE_##L}),                      \
+                 SIZES(I), const void *a, I lda, const void *b, I ldb, const void *beta, void *c,  \
+                 I ldc)
+GEMM(S, Sgemm_v2, int)
+GEMM(S, Sgemm_v2_64, int64_t)
+GEMM(D, Dgemm_v2, int)
+GEMM(D, Dgemm_v2_64, int64_t)
+GEMM(C, Cgemm_v2, int)
+GEMM(C, Cgemm_v2_64, int64_t)
+GEMM(Z, Zgemm_v2, int)
+GEMM(Z, Zgemm_v2_64, int64_t)
+GEMM(C, Cgemm3m, int)
+GEMM(C, Cgemm3m_64, int64_t)
+GEMM(Z, Zgemm3m, int)
+GEMM(Z, Zgemm3m_64, int64_t)
+GEMM(H, Hgemm, int)
+GEMM(H, Hgemm_64, int64_t)
+
+#define GEMM_STRIDED(L, suffix, I)                                                                 \
+    BLAS_ROUTINE(L##gemmStridedBatched##suffix,                                                    \
+                 multiply(handle, &(struct product){COMMON, .a = OPERAND(a, TYPE_##L, next_a),     \
+                                                    .b = OPERAND(b, TYPE_##L, next_b),             \
+                                                    .c = OPERAND(c, TYPE_##L, next_c),             \
+                                                    .count = count, .compute = COMPUTE_##L}),      \
+                 SIZES(I), const void *a, I lda, long long next_a, const void *b, I ldb,           \
+                 long long next_b, const void *beta, void *c, I ldc, long long next_c, I count)
+#define GEMM_BATCHED(L, suffix, I)                                                                 \
+    BLAS_ROUTINE(L##gemmBatched##suffix,                                                           \
+                 multiply(handle, &(struct product){COMMON, .a = OPERAND(a, TYPE_##L, 0),          \
+                                                    .b = OPERAND(b, TYPE_##L, 0),                  \
+                                                    .c = OPERAND(c, TYPE_##L, 0), .apart = true,   \
+                                                    .count = count, .compute = COMPUTE_##L}),      \
+                 SIZES(I), const void *const *a, I lda, const void *const *b, I ldb,               \
+                 const void *beta, void *const *c, I ldc, I count)
+#define BATCHES(L)                                                                                 \
+    GEMM_STRIDED(L, , int)                                                                         \
+    GEMM_STRIDED(L, _64, int64_t) GEMM_BATCHED(L, , int) GEMM_BATCHED(L, _64, int64_t)
+BATCHES(S)
+BATCHES(D)
+BATCHES(C)
+BATCHES(Z)
+BATCHES(H)
+
+/* ---- those that are told the types -------------------------------------------------------------
+ */
+
+#define GEMM_EX(suffix, I)                                                                         \
+    BLAS_ROUTINE(                                                                                  \
+        GemmEx##suffix,                                                                            \
+        ((void)algorithm, multiply(handle, &(struct product){COMMON, .a = OPERAND(a, type_a, 0),   \
+                                                             .b = OPERAND(b, type_b, 0),           \
+                                                             .c = OPERAND(c, type_c, 0),           \
+                                                             .count = 1, .compute = compute})),    \
+        SIZES(I), const void *a, int type_a, I lda, const void *b, int type_b, I ldb,              \
+        const void *beta, void *c, int type_c, I ldc, int compute, int algorithm)
+#define GEMM_EX_STRIDED(suffix, I)                                                                 \
+    BLAS_ROUTINE(GemmStridedBatchedEx##suffix,                                                     \
+                 ((void)algorithm,                                                                 \
+                  multiply(handle, &(struct product){COMMON, .a = OPERAND(a, type_a, next_a),      \
+                                                     .b = OPERAND(b, type_b, next_b),              \
+                                                     .c = OPERAND(c, type_c, next_c),              \
+                                                     .count = count, .compute = compute})),        \
+                 SIZES(I), const void *a, int type_a, I lda, long long next_a, const void *b,      \
+                 int type_b, I ldb, long long next_b, const void *beta, void *c, int type_c,       \
+                 I ldc, long long next_c, I count, int compute, int algorithm)
+#define GEMM_EX_BATCHED(suffix, I)                                                                 \
+    BLAS_ROUTINE(GemmBatchedEx##suffix,                                                            \
+                 ((void)algorithm,                                                                 \
+                  multiply(handle, &(struct product){COMMON, .a = OPERAND(a, type_a, 0),           \
+                                                     .b = OPERAND(b, type_b, 0),                   \
+                                                     .c = OPERAND(c, type_c, 0), .apart = true,    \
+                                                     .count = count, .compute = compute})),        \
+                 SIZES(I), const void *const *a, int type_a, I lda, const void *const *b,          \
+                 int type_b, I ldb, const void *beta, void *const *c, int type_c, I ldc, I count,  \
+                 int compute, int algorithm)
+/* Of float factors, whatever C is of. */
+#define GEMM_EX_OF(L, suffix, I)                                                                   \
+    BLAS_ROUTINE(                                                                                  \
+        L##gemmEx##suffix,                                                                         \
+        multiply(handle, &(struct product){COMMON, .a = OPERAND(a, type_a, 0),                     \
+                                           .b = OPERAND(b, type_b, 0), .c = OPERAND(c, type_c, 0), \
+                                           .count = 1, .compute = COMPUTE_##L}),                   \
+        SIZES(I), const void *a, int type_a, I lda, const void *b, int type_b, I ldb,              \
+        const void *beta, void *c, int type_c, I ldc)
+#define OF_TYPES(suffix, I)                                                                        \
+    GEMM_EX(suffix, I)                                                                             \
+    GEMM_EX_STRIDED(suffix, I)                                                                     \
+    GEMM_EX_BATCHED(suffix, I) GEMM_EX_OF(S, suffix, I) GEMM_EX_OF(C, suffix, I)
+OF_TYPES(, int)
+OF_TYPES(_64, int64_t)
