@@ -86,6 +86,14 @@ static int report(const char *path, const struct options *options, const struct 
     return count > 0 ? count : 0;
 }
 
+/* A package that was built without nvcc has none. */
+static bool has_standins(const char *libraries)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/standins", libraries);
+    return access(path, X_OK) == 0;
+}
+
 static int run(const struct options *options, const char *libraries)
 {
     struct program program;
@@ -93,6 +101,9 @@ static int run(const struct options *options, const char *libraries)
     const char *temporary = getenv("TMPDIR");
     int status = 0, found = 0;
 
+    if (options->standins && !has_standins(libraries))
+        return trouble(OPTIONS_EXIT_TROUBLE, "--stand-ins: this build has none, because nvcc was "
+                                             "not there when it was made");
     if (!environment_find(libraries)) return trouble(OPTIONS_EXIT_TROUBLE, strerror(ENOMEM));
     int verdict = program_examine(options->program[0], &program, why, sizeof why);
     if (verdict != 0) return trouble(verdict, why);

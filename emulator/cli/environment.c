@@ -205,6 +205,7 @@ bool environment_set(const struct options *options, const struct program *progra
            (options->gpu == NULL || setenv(GPUS_VARIABLE, options->gpu, 1) == 0) &&
            (options->timeline == NULL || setenv("OVERLAP_TURNS", "on", 0) == 0) &&
            setenv("OVERLAP_NATIVE", "on", 0) == 0 &&
+           (!options->standins || setenv("OVERLAP_STANDINS", "on", 1) == 0) &&
            (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&
            put_in_front("LD_AUDIT", loadable(audit)) && set_preloaded(program, libraries) &&

@@ -57,7 +57,14 @@ static bool read_timeline(const char *value, struct options *options)
     return ends_with(value, ".json") || ends_with(value, ".svg");
 }
 
-enum { OPTION_HELP = 'h', OPTION_INFO = 256, OPTION_SUPPORT, OPTION_VERSION, OPTION_VALUED };
+enum {
+    OPTION_HELP = 'h',
+    OPTION_INFO = 256,
+    OPTION_SUPPORT,
+    OPTION_VERSION,
+    OPTION_STANDINS,
+    OPTION_VALUED
+};
 
 #define GPU_WORD(name) " " #name
 
@@ -79,6 +86,7 @@ static const struct option long_options[] = {
     {"error-exitcode", required_argument, NULL, OPTION_VALUED + 2},
     {"timeline", required_argument, NULL, OPTION_VALUED + 3},
     {"gpu", required_argument, NULL, OPTION_VALUED + 4},
+    {"stand-ins", no_argument, NULL, OPTION_STANDINS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"info", no_argument, NULL, OPTION_INFO},
     {"support", no_argument, NULL, OPTION_SUPPORT},
@@ -108,6 +116,9 @@ bool options_read(char *const *arguments, struct options *options, char *why, si
         case OPTION_VERSION:
             options->action = OPTIONS_VERSION;
             return true;
+        case OPTION_STANDINS:
+            options->standins = true;
+            break;
         case '?':
             snprintf(why, why_size,
                      "%s is no option of ./emulate; the program's own options come after its name",

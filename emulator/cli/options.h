@@ -22,6 +22,7 @@ struct options {
     const char *fail;     /* of OVERLAP_FAIL; NULL: as the environment says */
     const char *gpu;      /* of OVERLAP_GPU; NULL: as the environment says */
     const char *timeline; /* file to draw it to, .json or .svg; NULL: none */
+    bool standins;        /* in place of NVIDIA's libraries: emulator/standins */
     int findings_status;  /* exit status where something was found; 0: the program's own */
     char *const *program; /* its name and its arguments, ended by NULL; NULL unless OPTIONS_RUN */
 };

@@ -1,6 +1,7 @@
 /* Which file the loader takes for NVIDIA's libraries: the device's own libcuda and libcudart, and
- * for NVIDIA's compilers the libraries of this folder that stand in front of them, whatever path a
- * program asks for. The library path alone is not enough: a package from PyPI opens NVIDIA's
+ * for NVIDIA's compilers the libraries of this folder that stand in front of them, and with
+ * OVERLAP_STANDINS=on those of emulator/standins, whatever path a program asks for. The library
+ * path alone is not enough: a package from PyPI opens NVIDIA's
  * libraries by their full path, and a DT_RPATH is looked at before the library path.
  *
  * A runtime that is linked statically is not loaded at all: patch.h, and for Python bindings.h.
@@ -21,23 +22,35 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct library {
     const char *name; /* and what has more numbers behind it */
     const char *any; /* the name that is for whatever version there is; NULL: that may be another */
     const char *file;
+    bool standin;         /* only where OVERLAP_STANDINS says so */
     char asked[PATH_MAX]; /* what the program asked for; of libraries in front only */
 } libraries[] = {
-    {"libcuda.so.1", "libcuda.so", "libcuda.so.1", ""},
-    {"libcudart.so.13", NULL, "libcudart.so.13", ""},
-    {"libnvrtc.so.13", "libnvrtc.so", "front/liboverlap_nvrtc.so", ""},
-    {"libnvJitLink.so.13", "libnvJitLink.so", "front/liboverlap_nvjitlink.so", ""},
+    {"libcuda.so.1", "libcuda.so", "libcuda.so.1", false, ""},
+    {"libcudart.so.13", NULL, "libcudart.so.13", false, ""},
+    {"libnvrtc.so.13", "libnvrtc.so", "front/liboverlap_nvrtc.so", false, ""},
+    {"libnvJitLink.so.13", "libnvJitLink.so", "front/liboverlap_nvjitlink.so", false, ""},
+    {"libcublas.so.13", "libcublas.so", "standins/libcublas.so.13", true, ""},
+    {"libcufft.so.12", "libcufft.so", "standins/libcufft.so.12", true, ""},
+    {"libcurand.so.10", "libcurand.so", "standins/libcurand.so.10", true, ""},
 };
+
+static bool are_standins_wanted(void)
+{
+    const char *setting = getenv("OVERLAP_STANDINS");
+    return setting != NULL && strcmp(setting, "on") == 0;
+}
 
 static bool is_meant(const struct library *library, const char *name)
 {
     const size_t length = strlen(library->name);
+    if (library->standin && !are_standins_wanted()) return false;
     if (library->any != NULL && strcmp(library->any, name) == 0) return true;
     return strncmp(library->name, name, length) == 0 &&
            (name[length] == '\0' || name[length] == '.');
