@@ -36,7 +36,7 @@ void *arena_take(struct arena *arena, size_t count, size_t size)
         const bool large = bytes > CHUNK / 4;
         struct arena_chunk *chunk = chunk_create(arena, large ? bytes : CHUNK);
         if (chunk == NULL) return NULL;
-        if (large && open != NULL) { /* a chunk of its own: the open one stays in front */
+        if (large && open != NULL) { /* the open chunk has room left and stays first */
             chunk->used = bytes;
             chunk->next = open->next;
             open->next = chunk;
@@ -45,7 +45,8 @@ void *arena_take(struct arena *arena, size_t count, size_t size)
         chunk->next = open;
         arena->chunks = open = chunk;
     }
-    /* Piece by piece, so that what is never taken of a chunk costs no page. */
+    /* Only the piece is zeroed, not the whole chunk: pages of the chunk that are never used stay
+     * unmapped. */
     void *piece = memset(open->bytes + open->used, 0, bytes);
     open->used += bytes;
     assert(open->used <= open->size && (uintptr_t)piece % ALIGNMENT == 0);

@@ -1,5 +1,5 @@
-/* arena: memory that is taken in pieces and freed as one. A piece is never freed or moved before
- * that. Not for use by several threads at once.
+/* arena: memory that is allocated piece by piece and freed all at once. A piece is never freed or
+ * moved before the whole arena is freed. Not thread-safe.
  */
 #ifndef OVERLAP_EMULATOR_BASE_ARENA_H
 #define OVERLAP_EMULATOR_BASE_ARENA_H
@@ -9,18 +9,19 @@
 
 struct arena_chunk;
 
-/* Zeros are an empty arena. */
+/* An arena of zeros is empty and ready for use. */
 struct arena {
     struct arena_chunk *chunks; /* newest first; only the first has room left */
-    bool failed;                /* the host had no memory once: nothing more is given */
+    bool failed;                /* an allocation has failed: every later one fails as well */
 };
 
-/* `count` elements of `size` bytes, zeroed, aligned for any type; never NULL for `count` 0. NULL
- * without memory, and from then on, so that one look at `failed` at the end is enough. */
+/* Returns `count` elements of `size` bytes, zeroed and aligned for any type; a `count` of 0 gives a
+ * valid pointer, too. Returns NULL when the host has no memory, and from then on always, so that
+ * one check of `failed` at the end is enough. */
 void *arena_take(struct arena *arena, size_t count, size_t size);
-/* A copy of `text`; NULL as above. */
+/* Returns a copy of `text` in the arena; NULL as for arena_take. */
 char *arena_text(struct arena *arena, const char *text);
-/* Frees every piece; the arena is empty then. */
+/* Frees every piece; the arena is then empty and may be used again. */
 void arena_free(struct arena *arena);
 
 #endif

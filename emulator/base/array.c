@@ -6,8 +6,8 @@
 
 enum { LEAST = 16 }; /* elements */
 
-/* Pointers to different types are different types: what `array` points to is copied, not read as a
- * void pointer. */
+/* `array` points to a pointer of an unknown type. Reading it as a `void *` would violate strict
+ * aliasing, so its bytes are copied. */
 static bool set_room(void *array, size_t *room, size_t wanted, size_t size)
 {
     void *elements;

@@ -1,5 +1,6 @@
-/* array: arrays that grow by doubling, each kept by its owner as a pointer from malloc, a count and
- * a room. It never shrinks one and never frees one.
+/* array: arrays that grow by doubling. The owner of an array keeps a pointer from malloc, the
+ * number of elements in use and the number that have room. This module never shrinks or frees an
+ * array.
  */
 #ifndef OVERLAP_EMULATOR_BASE_ARRAY_H
 #define OVERLAP_EMULATOR_BASE_ARRAY_H
@@ -7,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes room for one element more than `count`: `array` is the address of the pointer, NULL at
- * first; `*room` and `size` count elements and the bytes of one. What is new is not initialised.
- * False without memory: the array is as it was. */
+/* Makes room for one element more than `count`. `array` is the address of the owner's pointer,
+ * which is NULL at first; `*room` counts elements, `size` is the bytes of one element. New elements
+ * are not initialised. Returns false when the host has no memory; the array is then unchanged. */
 bool array_grow(void *array, size_t count, size_t *room, size_t size);
-/* The same for `count` elements in all, of which those that are new are zeros. */
+/* As array_grow, but makes room for `count` elements in all, and zeroes the new ones. */
 bool array_reserve(void *array, size_t count, size_t *room, size_t size);
 
 #endif

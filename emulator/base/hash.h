@@ -1,5 +1,5 @@
-/* hash: numbers made of bytes, words and texts (FNV-1a), and numbers that look drawn (splitmix64).
- * For tables, sums and seeds; never against somebody who looks for two of the same hash.
+/* hash: hashes of bytes, words and texts (FNV-1a), and multiplicative hashing of keys. For hash
+ * tables, checksums and seeds; an adversary can construct collisions.
  *
  * Source: Fowler, Noll, Vo (draft-eastlake-fnv); Steele, Lea, Flood, "Fast Splittable Pseudorandom
  * Number Generators" (2014).
@@ -11,17 +11,17 @@
 #include <stdint.h>
 
 #define HASH_START UINT64_C(0xcbf29ce484222325)
-/* 2^64 divided by the golden ratio: multiples of it are spread evenly. */
+/* 2^64 divided by the golden ratio: its multiples are spread evenly over the 64-bit numbers. */
 #define HASH_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
-/* `hash` and one more byte; or a whole word at once, which is quicker and mixes its high bits
- * less. */
+/* Mixes one more byte into `hash`. `value` may also be a whole 64-bit word, which is faster, but
+ * the word's high bits then reach fewer bits of the hash. */
 static inline uint64_t hash_add(uint64_t hash, uint64_t value)
 {
     return (hash ^ value) * UINT64_C(0x100000001b3);
 }
 
-/* HASH_START and these bytes. */
+/* Returns the hash of `size` bytes, starting from HASH_START. */
 static inline uint64_t hash_bytes(const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
@@ -37,8 +37,8 @@ static inline uint64_t hash_text(const char *text)
     return hash;
 }
 
-/* A key that may be a multiple of something, an address for example, with its low bits spread over
- * the upper half: for a table, take those. */
+/* Spreads the low bits of a key over the upper half of the result, also where keys are multiples of
+ * some number (addresses, for example). A hash table should take its index from the upper half. */
 static inline uint64_t hash_spread(uint64_t key)
 {
     return key * HASH_GOLDEN;

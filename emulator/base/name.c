@@ -9,7 +9,7 @@ void name_plain(const char *name, char *text, size_t size)
     const char *at = name;
     snprintf(text, size, "%s", name);
     if (strncmp(at, "_Z", 2) != 0) return;
-    const bool nested = at[2] == 'N'; /* else what follows the first name is a parameter's type */
+    const bool nested = at[2] == 'N'; /* otherwise a parameter's type follows the first name */
     at += nested ? 3 : 2;
     while (*at >= '0' && *at <= '9') {
         size_t length = 0;

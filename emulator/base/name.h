@@ -1,11 +1,12 @@
-/* name: the names of kernels as people know them. */
+/* name: readable names of kernels. */
 #ifndef OVERLAP_EMULATOR_BASE_NAME_H
 #define OVERLAP_EMULATOR_BASE_NAME_H
 
 #include <stddef.h>
 
-/* What C++ calls `scale` and PTX `_Z5scalePff`, or `_ZN4mine5scaleE...`: the last name that is
- * spelled out, without what it is inside of. Other names as they are. Cut at `size`. */
+/* Writes the readable name of a kernel: for a C++ name mangled as `_Z5scalePff` or
+ * `_ZN4mine5scaleE...`, its last identifier without the scopes around it (`scale`). Any other name
+ * is copied as it is. The result is truncated to `size` bytes. */
 void name_plain(const char *name, char *text, size_t size);
 
 #endif

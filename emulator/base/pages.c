@@ -4,13 +4,13 @@
 #include <sys/mman.h>
 
 enum {
-    LEAST = 1 << 17,      /* bytes that are worth a call of the system */
-    MOST_KEPT = 16 << 20, /* bytes that are kept for whoever comes next, in each of ... */
-    SPARES = 8,           /* ... so many */
+    LEAST = 1 << 17,      /* bytes; less is taken from calloc, which avoids a system call */
+    MOST_KEPT = 16 << 20, /* bytes; larger pieces are not kept for reuse */
+    SPARES = 8,           /* pieces that are kept for reuse */
 };
 
-/* Zeroed pages that nobody has. They begin with how many they are while they lie here. */
-static size_t *spares[SPARES]; /* atomic: whoever takes one out has it alone */
+/* Zeroed pieces that are free. While a piece is kept here, its first word is its size in bytes. */
+static size_t *spares[SPARES]; /* atomic: a thread owns what it exchanges out */
 
 static void *spare_find(size_t bytes)
 {
@@ -48,7 +48,7 @@ void pages_give(void *pages, size_t bytes)
 
 void pages_give_zeroed(void *pages, size_t bytes)
 {
-    static unsigned next; /* the place of one that was put there long ago */
+    static unsigned next; /* the slot that was filled longest ago */
     if (pages == NULL || bytes < LEAST || bytes > MOST_KEPT) {
         pages_give(pages, bytes);
         return;

@@ -1,17 +1,17 @@
-/* pages: zeroed memory for tables that are large and of which mostly little is used: what nobody
- * touches costs nothing. calloc's may, whenever it hands out memory that it has had before.
+/* pages: zeroed memory for large, sparsely used tables: a page that nobody touches costs nothing.
+ * calloc does not promise that: it clears memory that it hands out a second time.
  */
 #ifndef OVERLAP_EMULATOR_BASE_PAGES_H
 #define OVERLAP_EMULATOR_BASE_PAGES_H
 
 #include <stddef.h>
 
-/* `bytes` zeros, aligned as malloc's memory is; NULL: no memory. */
+/* Returns `bytes` zeros, aligned as malloc's memory is; NULL when the host has no memory. */
 void *pages_take(size_t bytes);
-/* `bytes`: as it was taken; NULL is fine. */
+/* Frees pages. `bytes` is the size that was passed to pages_take; `pages` may be NULL. */
 void pages_give(void *pages, size_t bytes);
-/* The same for pages that are all zeros again: whoever takes as many next may get these, without
- * the faults of fresh ones. */
+/* As pages_give, for pages that the caller has zeroed again. They are kept, and a later pages_take
+ * of the same size may return them without page faults. */
 void pages_give_zeroed(void *pages, size_t bytes);
 
 #endif

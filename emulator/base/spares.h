@@ -1,23 +1,22 @@
-/* spares: memory of what is made and ended all the time, in pieces of one size. What is given back
- * is kept for whoever comes next: malloc would join and split it, and give what lies at the end of
- * its memory back to the system, whose fresh pages are dear. Not for use by several threads at
- * once.
+/* spares: a free list of memory pieces of one size, for objects that are created and destroyed all
+ * the time. malloc would merge and split such pieces, and would return memory at the end of its
+ * heap to the system, whose fresh pages are expensive. Not thread-safe.
  */
 #ifndef OVERLAP_EMULATOR_BASE_SPARES_H
 #define OVERLAP_EMULATOR_BASE_SPARES_H
 
 #include <stddef.h>
 
-/* Zeros are none. */
+/* A list of zeros is empty and ready for use. */
 struct spares {
-    void *first; /* each begins with the next */
+    void *first; /* each free piece begins with a pointer to the next */
     size_t count;
 };
 
-/* `bytes`, which is the same each time, aligned as malloc's memory is, of any contents; NULL: no
- * memory. */
+/* Returns `bytes` of uninitialised memory, aligned as malloc's memory is; `bytes` is the same in
+ * every call. NULL: the host has no memory. */
 void *spares_take(struct spares *spares, size_t bytes);
-/* `piece`: as it was taken. */
+/* Puts `piece`, which spares_take returned, back on the list. */
 void spares_give(struct spares *spares, void *piece);
 
 #endif
