@@ -5,8 +5,8 @@
 
 enum {
     BUCKETS = 1024,
-    CROWDED = 64, /* touches of one region before the old ones are looked through */
-    MOST = 16384, /* touches of one region: beyond, the oldest is forgotten, and may be missed */
+    CROWDED = 64, /* touches of one region before place_sweep first looks for old ones */
+    MOST = 16384, /* touches of one region; beyond, the oldest is dropped and its races missed */
 };
 
 struct touch {
@@ -16,12 +16,12 @@ struct touch {
     struct races_set set;
 };
 
-/* The touches of one region that something may still be unordered against, oldest first. */
+/* The touches of one region that a later one may still be unordered against, oldest first. */
 struct place {
     uint64_t memory;
     struct touch *touches;
     size_t count, room;
-    size_t crowded; /* look for old ones at this count */
+    size_t crowded; /* number of touches at which old ones are dropped */
     struct place *next;
 };
 
@@ -32,7 +32,7 @@ struct races {
     struct place *buckets[BUCKETS];
 };
 
-/* Does it matter in which order the two happen? */
+/* Indexed by two modes: do two touches of these modes race when nothing orders them? */
 static const bool conflict[4][4] = {
     [RACES_READ] = {[RACES_WRITE] = true, [RACES_ATOMIC] = true, [RACES_FREE] = true},
     [RACES_WRITE] = {true, true, true, true},
@@ -40,7 +40,7 @@ static const bool conflict[4][4] = {
     [RACES_FREE] = {true, true, true, true},
 };
 
-/* Whoever conflicts with the second conflicts with the first as well. */
+/* stands_for[a][b]: every mode that conflicts with b conflicts with a as well. */
 static const bool stands_for[4][4] = {
     [RACES_READ] = {[RACES_READ] = true},
     [RACES_WRITE] = {true, true, true, false},
@@ -104,7 +104,7 @@ void races_forget(struct races *races, uint64_t memory)
 
 /* ---- keeping touches ------------------------------------------------------------------------- */
 
-/* Drops the touches that `drop` says nobody needs. */
+/* Drops the touches for which `drop` returns true. */
 static void place_sweep(struct place *place, bool (*drop)(void *user, const struct touch *touch),
                         void *user)
 {
@@ -118,7 +118,7 @@ static void place_sweep(struct place *place, bool (*drop)(void *user, const stru
     place->count = kept;
 }
 
-/* Everything that has yet to run happens after it. */
+/* True when everything that has yet to run happens after the touch. */
 static bool is_past(void *user, const struct touch *touch)
 {
     return timeline_all_follow(user, touch->when);
@@ -137,8 +137,9 @@ static bool ordered_before(const struct timeline *timeline, const struct touch *
                       : timeline_host_knows(timeline, touch->when, sense);
 }
 
-/* What is unordered against it would be unordered against the new touch, too: a touch that covers
- * it, stands for it, and happens after it. */
+/* True when the new touch replaces this older one: it happens after the older touch, contains its
+ * bytes, and conflicts with everything that the older one conflicts with. Whatever is unordered
+ * against the older touch is then unordered against the new one, too. */
 static bool is_covered(void *user, const struct touch *touch)
 {
     const struct covering *covering = user;
@@ -165,7 +166,8 @@ static bool place_make_room(struct races *races, struct place *place)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* Of the places in device code that may have touched `byte`, the one that touched the fewest. */
+/* Of the lines in device code that may have touched `byte`, returns the one with the narrowest
+ * bounds. */
 static const struct races_site *site_of(const struct touch *touch, uint64_t byte)
 {
     const struct races_site *best = NULL;
@@ -180,8 +182,8 @@ static const struct races_site *site_of(const struct touch *touch, uint64_t byte
     return best;
 }
 
-/* Do the two touch the same bytes, so that their order matters? Then how many of them, and the
- * first. */
+/* Returns how many bytes both touched, and the first of them, when the order of the two touches
+ * matters; otherwise 0. */
 static uint64_t common_bytes(const struct touch *one, const struct touch *other, uint64_t *first)
 {
     if (!conflict[one->mode][other->mode] || one->actor == other->actor) return 0;
@@ -192,8 +194,8 @@ static uint64_t common_bytes(const struct touch *one, const struct touch *other,
     return races_set_common(&one->set, &other->set, first);
 }
 
-/* The first earlier touch that nothing orders before the new one, and if there is none the first
- * that nothing promised does. */
+/* Reports the first earlier touch that not even the behaviour of GPUs orders before the new one.
+ * When there is none, reports as advice the first that no documentation orders before it. */
 static void look_for_race(struct races *races, const struct place *place, const struct touch *touch,
                           const struct timeline_op *op)
 {
@@ -257,6 +259,6 @@ void races_touch(struct races *races, struct timeline_op *op, struct races_actor
     actor->references++;
     (*link)->touches[(*link)->count++] = touch;
     return;
-drop: /* nothing is accused for want of memory */
+drop: /* without memory the touch is not recorded, and races with it are missed */
     races_set_free(&touch.set);
 }

@@ -1,13 +1,13 @@
-/* races: which bytes each operation and the host touched, and which two touches of the same bytes
- * nothing orders.
+/* races: records which bytes each operation and the host touched, and reports two touches of the
+ * same bytes that nothing orders.
  *
- * It asks the timeline what happens before what and keeps, for every region of memory, the touches
- * that something may still be unordered against. It never accuses two touches that some edge
- * orders: not the order in which they happened to run counts, but what CUDA promises, and what its
- * GPUs do beyond that.
+ * This module asks the timeline what happens before what. For every region of memory it keeps the
+ * touches that a later one may still be unordered against. Two touches are never reported when an
+ * edge orders them: the order in which they happened to run does not count, but only what CUDA
+ * promises, and what its GPUs do beyond that.
  *
- * It knows nothing of the API, and writes no sentence: whoever started it is told of each race. It
- * takes no lock: its caller holds the one that guards the timeline.
+ * It knows nothing of the API and writes no messages: a callback receives each race. It takes no
+ * lock: the caller holds the lock that guards the timeline.
  *
  * Source: CUDA Programming Guide, "Asynchronous Concurrent Execution"; Driver API, "API
  * synchronization behavior".
@@ -21,29 +21,31 @@
 enum races_mode {
     RACES_READ,
     RACES_WRITE,
-    RACES_ATOMIC, /* unordered with other atomics by intent */
-    RACES_FREE,   /* the bytes cease to be */
+    RACES_ATOMIC, /* never a race with another atomic */
+    RACES_FREE,   /* the memory is freed */
 };
 
-/* Where in device code some bytes were touched. */
+/* Where device code touched some bytes. */
 struct races_site {
     enum races_mode mode;
-    struct races_range bytes; /* all that it touched lies in between */
+    struct races_range bytes; /* bounds of all bytes that this line touched */
     const char *file;         /* must outlive the actor; NULL: unknown */
     uint32_t line;
 };
 
-/* Who touches: an operation, or the host. Counted: made with one reference. */
+/* The operation, or the host, that touches memory. Reference-counted; created with one
+ * reference. */
 struct races_actor {
     unsigned references;
-    /* It exchanges values with others while it runs (volatile accesses, fences, a wait in a loop):
-     * between two such, order may come from memory itself, and nothing is accused. */
+    /* The actor exchanges values with other threads while it runs (volatile accesses, fences, a
+     * wait in a loop). Memory itself may order two such actors, so no race between them is
+     * reported. */
     bool converses;
     struct races_site *sites; /* owned; may be NULL */
     size_t site_count;
-    void (*release)(struct races_actor *actor); /* frees what it is part of */
+    void (*release)(struct races_actor *actor); /* frees the object that contains the actor */
 };
-void races_actor_release(struct races_actor *actor); /* NULL is fine */
+void races_actor_release(struct races_actor *actor); /* NULL is ignored */
 
 /* One of the two sides of a race. */
 struct races_side {
@@ -56,30 +58,32 @@ struct races_found {
     struct races_side first, second; /* in the order in which they ran here */
     uint64_t memory;                 /* as given to races_touch */
     uint64_t offset;                 /* the first byte that both touched */
-    uint64_t bytes;                  /* how many */
-    bool is_advice; /* GPUs order the two by a wait of theirs that nobody promises */
-    bool is_early;  /* races_look found it */
+    uint64_t bytes;                  /* how many bytes both touched */
+    bool is_advice; /* GPUs order the two, by a wait that no documentation promises */
+    bool is_early;  /* reported by races_look */
 };
 
 struct races;
 
-/* NULL: no memory. `report` is called inside races_touch. */
+/* Returns NULL when the host has no memory. races_touch and races_look call `report` for each
+ * race. */
 struct races *races_create(struct timeline *timeline,
                            void (*report)(void *user, const struct races_found *found), void *user);
-void races_destroy(struct races *races); /* NULL is fine */
+void races_destroy(struct races *races); /* NULL is ignored */
 
-/* `actor` touches the bytes of `set` in `memory` (a region's id; 0: the host's own, by address) as
- * `op` runs, or as the host goes on (`op` NULL). Takes `set` over. Reports at most one race, and
- * advice only where there is none. */
+/* Records that `actor` touches the bytes of `set`, either when `op` runs or, where `op` is NULL, at
+ * the present point of the host's program. `memory` is a region's id, or 0 for the host's own
+ * memory, whose offsets are addresses. Takes ownership of what `set` holds and empties it. Reports
+ * at most one race, and an advice only when there is no race. */
 void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,
                  uint64_t memory, enum races_mode mode, struct races_set *set);
 
-/* As races_touch, for bytes that `actor` may touch while `beside`, which has run before it, still
- * runs: looks for a race with that one alone, and keeps nothing. */
+/* As races_touch, for bytes that `actor` may touch while the operation at `beside`, which ran
+ * earlier, is still running. Checks for a race with that operation alone and records nothing. */
 void races_look(struct races *races, struct timeline_when beside, struct races_actor *actor,
                 uint64_t memory, enum races_mode mode, struct races_set *set);
 
-/* The region has ended: its touches are forgotten. */
+/* The region has ended: its touches are dropped. */
 void races_forget(struct races *races, uint64_t memory);
 
 #endif

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY_RANGES = 4096 }; /* from here on a bit per byte is smaller and no slower */
+enum { MANY_RANGES = 4096 }; /* with more ranges, one bit per byte is smaller and no slower */
 
 static uint64_t bits_base(const struct races_set *set)
 {
     return set->bounds.first & ~63ull;
 }
 
-/* From the first of `count` words that is not `word` on; a kernel mostly touches all of an array or
- * nothing of it. */
+/* Returns how many of the first `count` words are equal to `word`, in steps of AT_ONCE words. A
+ * fast path: a kernel mostly touches all of an array or nothing of it. */
 static uint64_t words_skip(const uint64_t *words, uint64_t count, uint64_t word)
 {
     enum { AT_ONCE = 16 };
@@ -25,7 +25,8 @@ static uint64_t words_skip(const uint64_t *words, uint64_t count, uint64_t word)
     return skipped;
 }
 
-/* The first byte at or after `at` whose bit is `wanted`; `end` when there is none before it. */
+/* Returns the first byte at or after `at` whose bit is `wanted`, or `end` when there is none before
+ * it. */
 static uint64_t bits_find(const uint64_t *bits, uint64_t base, uint64_t at, uint64_t end,
                           bool wanted)
 {
@@ -51,11 +52,11 @@ static uint64_t bits_find(const uint64_t *bits, uint64_t base, uint64_t at, uint
     return end;
 }
 
-/* How many ranges the bits have; beyond `most`, only that there are more. */
+/* Returns the number of ranges in the bits; counting stops soon after `most`. */
 static size_t bits_count_ranges(const uint64_t *bits, uint64_t words, size_t most)
 {
     size_t count = 0;
-    uint64_t before = 0; /* the last bit of the word before, as bit 0 */
+    uint64_t before = 0; /* bit 0: the last bit of the preceding word */
     for (uint64_t k = 0; k < words && count <= most; k++) {
         k += words_skip(&bits[k], words - k, before ? UINT64_MAX : 0);
         if (k == words) break;
@@ -65,7 +66,7 @@ static size_t bits_count_ranges(const uint64_t *bits, uint64_t words, size_t mos
     return count;
 }
 
-/* The word that has the bit of byte `at`, but for bits of bytes outside of `within`. */
+/* Returns the 64-bit word with the bit of byte `at`; bits of bytes outside `within` are cleared. */
 static uint64_t bits_word(const struct races_set *set, uint64_t at,
                           const struct races_range *within)
 {
@@ -76,8 +77,8 @@ static uint64_t bits_word(const struct races_set *set, uint64_t at,
     return word;
 }
 
-/* As races_set_common, of bytes in `within`, which is in the bounds of both. `other` NULL: a set
- * that has them all. */
+/* As races_set_common, for the bytes of `within`, which lies inside the bounds of both sets.
+ * `other` may be NULL and then stands for a set of all bytes. */
 static uint64_t bits_common(const struct races_set *set, const struct races_set *other,
                             const struct races_range *within, uint64_t *first)
 {
@@ -93,7 +94,7 @@ static uint64_t bits_common(const struct races_set *set, const struct races_set 
     return bytes;
 }
 
-/* Whether `a`, whose bounds contain those of `b`, has all that it has. */
+/* Returns true when `a` contains every byte of `b`; the bounds of `a` contain those of `b`. */
 static bool bits_cover(const struct races_set *a, const struct races_set *b)
 {
     for (uint64_t at = bits_base(b); at < b->bounds.end; at += 64)
@@ -101,7 +102,7 @@ static bool bits_cover(const struct races_set *a, const struct races_set *b)
     return true;
 }
 
-/* The set's first range that ends after `at`. Returns false when there is none. */
+/* Finds the set's first range that ends after `at`. Returns false when there is none. */
 static bool next_range(const struct races_set *set, uint64_t at, struct races_range *range)
 {
     if (at < set->bounds.first) at = set->bounds.first;
@@ -134,7 +135,7 @@ bool races_set_rows(struct races_set *set, uint64_t first, uint64_t width, uint6
 {
     *set = (struct races_set){0};
     if (width == 0 || height == 0 || depth == 0) return true;
-    if (height > 1 && pitch == width) { /* rows that follow each other are one */
+    if (height > 1 && pitch == width) { /* consecutive rows are one range */
         width *= height;
         height = 1;
     }
@@ -155,7 +156,7 @@ bool races_set_rows(struct races_set *set, uint64_t first, uint64_t width, uint6
     return true;
 }
 
-/* All ranges of the bits of `within`, of which there are `count`. */
+/* Stores the `count` ranges of the bits of `within` in the set. */
 static bool take_ranges(struct races_set *set, struct races_range within, const uint64_t *bits,
                         size_t count)
 {
@@ -208,7 +209,7 @@ bool races_set_empty(const struct races_set *set)
     return set->bounds.first == set->bounds.end;
 }
 
-/* As races_set_common, of bytes in `within`: what `set`, which has bits, has in the ranges. */
+/* As races_set_common, for the bytes of `within`: `set` is kept as bits, `ranges` is not. */
 static uint64_t bits_in_ranges(const struct races_set *set, const struct races_set *ranges,
                                const struct races_range *within, uint64_t *first)
 {
@@ -223,7 +224,7 @@ static uint64_t bits_in_ranges(const struct races_set *set, const struct races_s
     return bytes;
 }
 
-/* The same of two that have none. */
+/* As races_set_common, for two sets neither of which is kept as bits. */
 static uint64_t ranges_common(const struct races_set *a, const struct races_set *b,
                               const struct races_range *within, uint64_t *first)
 {
