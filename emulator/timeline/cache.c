@@ -1,15 +1,16 @@
-/* The device's cache, as far as times depend on it. It knows pieces of memory, not lines. What a
- * kernel has to wait for an access depends on how its data came there (measured on an H100 and an
- * H200, one kernel of lesson 02 with stamps, tests/timing/questions.cu; and by chasing pointers, in
- * cycles an access): 5.9 ms and 289 where a kernel has used it; 6.6 ms and 452 where it was copied
- * in over what was there; 9.5 ms and 691 where it is in memory alone.
+/* The device's second-level cache, as far as times depend on it. It models pieces of memory, not
+ * lines. How long a kernel waits for an access depends on how its data came into the cache
+ * (measured on an H100 and an H200, one kernel of lesson 02 with stamps, tests/timing/questions.cu;
+ * and by pointer chasing, in cycles per access): 5.9 ms and 289 where a kernel has used it; 6.6 ms
+ * and 452 where it was copied in over cached data; 9.5 ms and 691 where it is in memory alone.
  *
- * What is used again is found whole if not much else was used since, and part of it if a little
- * more was. What is copied in drives out nothing that is used: it has the small share of the cache
- * that nobody uses, out of which kernels and further copies drive it, and that share is larger
- * where what was used has been copied out since, or copied over. So the same kernel takes 8.3 ms
- * behind its copy when 400 MiB were set or read before, 7.65 in a row of arrays that are copied in,
- * worked on and copied out, and 9.5 where another array was copied in between. */
+ * Data that is used again is found whole if not much else was used since, and in part if a little
+ * more was. Data that is copied in does not evict data that kernels use: it goes into the small
+ * share of the cache that nobody uses, from which kernels and further copies evict it. That share
+ * is larger where used data has been copied out, or copied over, since. So the same kernel
+ * takes 8.3 ms behind its copy when 400 MiB were set or read before, 7.65 ms in a row of arrays
+ * that are copied in, worked on and copied out, and 9.5 ms where another array was copied in
+ * between. */
 #include "emulator/base/hash.h"
 #include "emulator/timeline/parts.h"
 
@@ -18,9 +19,9 @@ static struct clock_piece *place_of(struct clock_cache *cache, uint64_t object)
     return &cache->pieces[(object * HASH_GOLDEN >> 32) % CACHE_PIECES];
 }
 
-/* ---- how long ago ---------------------------------------------------------------------------- */
+/* ---- the list of pieces, most recently used first -------------------------------------------- */
 
-/* Takes the piece out of the row of pieces, the latest first, or puts it in front. */
+/* Takes the piece out of the list. */
 static void unlink_piece(struct clock_cache *cache, struct clock_piece *piece)
 {
     if (piece->newer != NULL)
@@ -31,6 +32,7 @@ static void unlink_piece(struct clock_cache *cache, struct clock_piece *piece)
     piece->newer = piece->older = NULL;
 }
 
+/* Puts the piece in front of the list. */
 static void link_piece(struct clock_cache *cache, struct clock_piece *piece)
 {
     piece->older = cache->newest;
@@ -38,8 +40,8 @@ static void link_piece(struct clock_cache *cache, struct clock_piece *piece)
     cache->newest = piece;
 }
 
-/* Bytes that were used since it was, its own included; more than the cache has: too many to count.
- */
+/* Returns the bytes used since the piece was, its own included; beyond the cache's size the count
+ * stops early. */
 static double used_since(const struct clock_cache *cache, const struct clock_piece *piece)
 {
     double bytes = (double)piece->bytes;
@@ -52,7 +54,7 @@ static double used_since(const struct clock_cache *cache, const struct clock_pie
     return bytes;
 }
 
-/* The part, 0 to 1, that is found again after so many bytes. */
+/* Returns the part, 0 to 1, of a piece that is found again after so many bytes were used. */
 static double found_after(double bytes)
 {
     const double sure = timeline_model->cache_sure * timeline_model->cache_bytes;
@@ -62,7 +64,7 @@ static double found_after(double bytes)
     return (timeline_model->cache_bytes - bytes) / (timeline_model->cache_bytes - sure);
 }
 
-/* Of what is in the cache, what was copied out or over since it was used, 0 to 1. */
+/* Returns the part, 0 to 1, of the cached data that was copied out or over since it was used. */
 static double part_given_up(const struct clock_cache *cache)
 {
     double all = 0, given_up = 0;
@@ -77,10 +79,10 @@ static double part_given_up(const struct clock_cache *cache)
     return given_up < most ? given_up / most : 1;
 }
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- what the cache holds -------------------------------------------------------------------- */
 
-/* Was so much of it brought in, and not so much else since that it is gone? The part of it that is
- * left; of what is CACHE_FRESH, 1 or 0. */
+/* Returns the part, 0 to 1, of the touched data that is still cached; for a CACHE_FRESH piece 1 or
+ * 0. 0 when less than the touched bytes was ever brought in. */
 static double left_of(const struct clock_cache *cache, const struct timeline_touch *touch)
 {
     const struct clock_piece *piece = place_of((struct clock_cache *)cache, touch->object);
@@ -95,7 +97,7 @@ static double left_of(const struct clock_cache *cache, const struct timeline_tou
     return left < piece->left ? left : piece->left;
 }
 
-/* What a kernel is about to touch of it: where that is not known, what one has touched there. */
+/* Returns the touch with its size: where the caller did not give one, that of the cached piece. */
 static struct timeline_touch sized(const struct clock_cache *cache,
                                    const struct timeline_touch *touch)
 {
@@ -110,7 +112,7 @@ static void bring(struct clock_cache *cache, const struct timeline_touch *touch,
     struct clock_piece *piece = place_of(cache, touch->object);
     const struct timeline_touch whole = {touch->object, piece->bytes};
     const double left = left_of(cache, &whole);
-    /* The next part of what is there. */
+    /* A partial touch extends what is cached of the piece. */
     const uint64_t before = left > 0 ? piece->bytes : 0;
     const bool is_in = kind == TIMELINE_COPY_IN, was_fresh = piece->how == CACHE_FRESH;
     enum clock_how how = CACHE_USED;
@@ -163,7 +165,7 @@ void cache_start(struct timeline_op *op)
         const struct timeline_touch whole = sized(cache, touch);
         const struct clock_piece *piece = place_of(cache, touch->object);
         const double left = left_of(cache, &whole);
-        /* The oldest of them is gone first. */
+        /* The oldest piece is evicted first. */
         const double since = left > 0 ? used_since(cache, piece) : 0;
         cached->any = true;
         if (left < cached->left) cached->left = left;
@@ -180,9 +182,10 @@ void cache_start(struct timeline_op *op)
     if (cached->fresh_bytes > 0) cached->room = part_given_up(cache);
 }
 
-/* How much of what was copied in is still there, 0 to 1. On average half of it came after a byte of
- * it, and all that was brought in since. Each piece of that takes the same part of what is left,
- * e^-x of it; the same on every machine. */
+/* Returns how much of the CACHE_FRESH data is still there, 0 to 1. What was brought in since evicts
+ * it; on average, half of the piece itself came after any byte of it. Equal amounts evict equal
+ * parts of what is left, so e^-x of it is left; a polynomial gives the same result on every
+ * machine. */
 static double fresh_there(const struct clock_cache *cache, const struct clock_cached *cached)
 {
     const struct timeline_model *m = timeline_model;
@@ -195,7 +198,7 @@ static double fresh_there(const struct clock_cache *cache, const struct clock_ca
     return m->cache_found / (1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4))));
 }
 
-/* How much of it is still there, 0 to 1. */
+/* Returns how much of the kernel's data is still there, 0 to 1. */
 static double part_there(const struct timeline_op *op)
 {
     const struct clock_cache *cache = &op->timeline->cache;

@@ -1,21 +1,22 @@
-/* The virtual clock: a simulation, event by event, of when a GPU would start and end the operations
- * that were submitted. It runs only as far as somebody waits or asks, so that what is submitted
- * later can still take part.
+/* The virtual clock: a discrete-event simulation of when a GPU would start and end the submitted
+ * operations. It advances only as far as a call waits or queries, so that work submitted later can
+ * still take part.
  *
- * An operation starts when everything it depends on has ended, the engine it needs is free and it
- * is the first of its hardware queue. Each connection has a queue for each direction of copying and
- * one for kernels, in which operations *start* in order of submission. A timed event stands in the
- * queue of what its stream did last, and takes its stamp when that has ended; until then it holds
- * up what is behind it there. Behind a kernel those are the kernels of the other streams of its
- * connection: that is what makes many streams with an event behind each kernel slow, breadth-first
- * or depth-first, and leaves alone the same work without timed events (measured:
- * lessons/02_streams/measure.cu, 200 streams, 1, 8 and 32 connections). Behind a copy it stands
- * behind all copies that the connection was given before it: breadth-first, the stamp before the
+ * An operation starts when everything that it depends on has ended, the engine that it needs is
+ * free, and it is the first of its hardware queue. Each connection has one queue per direction of
+ * copying and one for kernels; in each, operations *start* in order of submission. A timed event
+ * waits in the queue of its stream's latest operation and takes its stamp when that has ended;
+ * until then it holds up the operations behind it there. Behind a kernel those are the kernels of
+ * the connection's other streams: this makes many streams with an event behind each kernel slow,
+ * breadth-first or depth-first, while the same work without timed events is not affected (measured:
+ * lessons/02_streams/measure.cu, 200 streams, 1, 8 and 32 connections). An event behind a copy
+ * waits for all copies that the connection was given earlier: breadth-first, the stamp before the
  * first kernel is that of the last copy (measured on an H200: 200 streams, 1 connection, the first
- * stamp at 15.7 ms, when all has been copied in, and 0.09 ms depth-first).
+ * stamp at 15.7 ms, when everything has been copied in, and 0.09 ms depth-first).
  *
- * A kernel that has not run yet takes part with the cost of an equal one that has, else with no
- * end: it is overdue after a guess, and is ended when nothing else can happen.
+ * A kernel that has not run yet takes part with the cost of a kernel of the same signature that has
+ * run. Without one its end is unknown: it is overdue after a guessed duration, and is ended when
+ * nothing else can happen.
  */
 #include "emulator/timeline/parts.h"
 
@@ -23,13 +24,13 @@
 
 #define NEVER UINT64_MAX
 
-/* Rounding of what is left, in ns. */
+/* Work left, in ns, that counts as a rounding error. */
 #define NOTHING_LEFT 1e-3
 
 static const struct kind_row {
     int queue;
-    bool computes; /* takes part in sharing the multiprocessors, counted as a resident grid */
-    bool alone;    /* its engine does one at a time */
+    bool computes; /* shares the multiprocessors, and counts as a resident grid */
+    bool alone;    /* its engine serves one operation at a time */
     bool instant;  /* takes no engine and no time */
 } kinds[TIMELINE_KIND_COUNT] = {
     [TIMELINE_KERNEL] = {QUEUE_COMPUTE, true, false, false},
@@ -43,7 +44,7 @@ static const struct kind_row {
     [TIMELINE_MARK] = {QUEUE_NONE, false, false, true},
 };
 
-/* ---- what is expected of kernels that have not run ------------------------------------------- */
+/* ---- expected costs of kernels that have not run --------------------------------------------- */
 
 static void expectation_learn(struct timeline *timeline, const struct timeline_op *op)
 {
@@ -75,7 +76,7 @@ static bool is_overdue(const struct timeline_op *op)
     return !op->cost_known && !op->expected && op->done_ns >= timeline_model->kernel_guess;
 }
 
-/* Full-rate time left; for a kernel of unknown cost, until it is overdue. */
+/* Returns the ns left at full rate; for a kernel of unknown cost, until it is overdue. */
 static double left_ns(const struct timeline_op *op)
 {
     if (op->cost_known || op->expected) return op->cost.duration_ns - op->done_ns;
@@ -96,8 +97,9 @@ uint64_t clock_gap(const struct timeline_op *before, const struct timeline_op *a
     return (uint64_t)gap;
 }
 
-/* Ends `op` at op->end_ns, and whatever takes no device and only waited for it; a list through
- * `behind` instead of recursion, since chains can be long. */
+/* Ends `op` at op->end_ns, and with it every operation that needs no hardware queue and waited only
+ * for `op`. Works through a list, linked by `behind`, because chains can be too long for
+ * recursion. */
 static void end(struct timeline_op *op)
 {
     struct timeline_op *list = op;
@@ -130,7 +132,7 @@ static void end(struct timeline_op *op)
     }
 }
 
-/* Ends an operation that takes no device, if it only waits for that. */
+/* Ends an operation that needs no hardware queue, if it waits for nothing else. */
 static void end_if_free(struct timeline_op *op)
 {
     if (op->phase != CLOCK_QUEUED || kinds[op->work.kind].queue != QUEUE_NONE) return;
@@ -203,14 +205,15 @@ static bool is_clearing(const struct timeline *timeline, uint64_t now_ns)
     return now_ns >= timeline->clear_from_ns && now_ns < timeline->clear_until_ns;
 }
 
-/* The next time at which that begins or ends. */
+/* Returns the next time at which clearing of freed memory begins or ends. */
 static uint64_t next_clearing(const struct timeline *timeline)
 {
     if (timeline->now_ns < timeline->clear_from_ns) return timeline->clear_from_ns;
     return is_clearing(timeline, timeline->now_ns) ? timeline->clear_until_ns : NEVER;
 }
 
-/* How many operations share the multiprocessors, and how much more than all of them they want. */
+/* Returns the largest demand of the running operations on a resource (issue slots, memory
+ * bandwidth, resident blocks) as a multiple of what there is; at least 1. */
 static double overload(const struct timeline *timeline)
 {
     double issue = 0, traffic = 0, room = 0;
@@ -228,15 +231,16 @@ static double overload(const struct timeline *timeline)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* Each engine serves a hardware queue to its end before it turns to the next (measured on an H100
- * with stamps, tests/timing/questions.cu: 200 copies in through 8 queues come in the order 0, 8,
- * 16, ..., 192, 1, 9, ...). A copy engine passes over a queue whose first copy waits. What hands
- * kernels over does not: at a queue whose first kernel waits for its copy it waits, too, and
- * kernels of other queues that are ready wait with it (the same 200 arrays, breadth-first: those
- * of queue 0, left when two of them had been submitted, begin 15 ms later, when queue 7 has had its
- * turn). A timed event in a copy engine's queue is stamped in its turn, unless copies of other
- * streams stand between it and its own: then when there is nothing to copy (100 arrays,
- * breadth-first, 32 queues: most of them at 8.5 ms, when all has been copied in). */
+/* Each engine serves a hardware queue until it is exhausted, then turns to the next (measured on an
+ * H100 with stamps, tests/timing/questions.cu: 200 copies in through 8 queues come in the order 0,
+ * 8, 16, ..., 192, 1, 9, ...). A copy engine skips a queue whose first copy waits. The kernel
+ * dispatcher does not: it waits at a queue whose first kernel waits for its copy, and ready kernels
+ * of other queues wait as well (the same 200 arrays, breadth-first: the kernels of queue 0, which
+ * the dispatcher left when two of them had been submitted, begin 15 ms later, after the turn of
+ * queue 7). A timed event in a copy engine's queue is stamped in its turn, unless copies of other
+ * streams stand between it and its own stream's copy: then it is stamped when there is nothing to
+ * copy (100 arrays, breadth-first, 32 queues: most of them at 8.5 ms, when everything has been
+ * copied in). */
 
 static const struct timeline_context *context_of(const struct timeline *timeline, uint64_t number)
 {
@@ -245,7 +249,8 @@ static const struct timeline_context *context_of(const struct timeline *timeline
     return context;
 }
 
-/* The first in a connection's queue of kernels, once it is there; or NULL. */
+/* Returns the first operation in a connection's kernel queue if it is a kernel or memset and the
+ * device has received it; otherwise NULL. */
 static const struct timeline_op *first_kernel(const struct timeline_context *context,
                                               unsigned connection)
 {
@@ -255,8 +260,9 @@ static const struct timeline_op *first_kernel(const struct timeline_context *con
     return op->known_ns <= context->timeline->now_ns ? op : NULL;
 }
 
-/* Is `op` held up by copies to the device alone, which will come, or by marks that are? `stamps`:
- * or by stamps behind such. */
+/* Returns true when only copies to the device hold up `op`, and those depend on nothing else; marks
+ * that are held up in this way may stand between, `marks` of them at most. With `stamps`, stamps in
+ * the queue of copies to the device may hold it up as well. */
 static bool waits_for_copy(const struct timeline_op *op, bool stamps, int marks)
 {
     if (op->phase != CLOCK_HELD) return false;
@@ -273,9 +279,10 @@ static bool waits_for_copy(const struct timeline_op *op, bool stamps, int marks)
     return true;
 }
 
-enum { MOST_MARKS = 4 }; /* so many behind each other */
+enum { MOST_MARKS = 4 }; /* marks in a chain that waits_for_copy follows */
 
-/* The other queues whose kernels look again and again whether their copies have come. */
+/* More watchers than this do not slow a copy further. A watcher is another queue whose first kernel
+ * polls for its copy. */
 enum { MOST_WATCHERS = 3 };
 
 static unsigned watchers(const struct timeline_op *copy)
@@ -290,8 +297,8 @@ static unsigned watchers(const struct timeline_op *copy)
     return count;
 }
 
-/* Which of the turns it takes: that of a copy engine, also a stamp in one of its queues; or that of
- * kernels. */
+/* Returns whose turn `op` takes part in: a copy engine's, also for a stamp in one of its queues, or
+ * the kernel dispatcher's. */
 static enum timeline_kind server_of(const struct timeline_op *op)
 {
     static const enum timeline_kind engines[QUEUE_COUNT] = {
@@ -303,20 +310,21 @@ static enum timeline_kind server_of(const struct timeline_op *op)
     return engines[op->queue];
 }
 
-/* Will it start now or once its copy has come? */
+/* Returns true when the kernel can start now or once its copy has ended. */
 static bool will_start(const struct timeline_op *first)
 {
     return first != NULL &&
            (first->phase == CLOCK_QUEUED || waits_for_copy(first, false, MOST_MARKS));
 }
 
-/* When what hands kernels over goes on though the copy that it waits for has not come. */
+/* Returns when the kernel dispatcher leaves a queue although the copy that it waits for has not
+ * ended. */
 static uint64_t impatient_at(const struct timeline *timeline)
 {
     return timeline->turns[TIMELINE_KERNEL].since_ns + (uint64_t)timeline_model->patience;
 }
 
-/* The kernel that has the turn, so that those of other queues wait; NULL: none. */
+/* Returns the kernel whose queue has the turn, so that those of other queues wait; NULL: none. */
 static const struct timeline_op *kernel_in_turn(const struct timeline *timeline)
 {
     const struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
@@ -328,7 +336,8 @@ static const struct timeline_op *kernel_in_turn(const struct timeline *timeline)
     return first->phase == CLOCK_QUEUED || timeline->now_ns < impatient_at(timeline) ? first : NULL;
 }
 
-/* To the next queue, if there is one, whose first kernel will start; `now`: is ready. */
+/* Turns to the next queue whose first kernel will start; with `now`, whose first kernel is ready.
+ * Returns false when there is none. */
 static bool turn_on(struct timeline *timeline, const struct timeline_context *context, bool now)
 {
     struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
@@ -345,8 +354,8 @@ static bool turn_on(struct timeline *timeline, const struct timeline_context *co
     return false;
 }
 
-/* Turns to the next queue when the present one is at its end, or has been waited at for long; then
- * rather to one that is ready. */
+/* Turns to the next queue when the present one is exhausted or has been waited at for too long; in
+ * the latter case to a queue that is ready, if there is one. */
 static void turn_kernels(struct timeline *timeline)
 {
     struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
@@ -360,7 +369,7 @@ static void turn_kernels(struct timeline *timeline)
     turn_on(timeline, context, false);
 }
 
-/* How many queues an engine turns on to come to that of `op`. */
+/* Returns how many queues an engine passes to reach that of `op`. */
 static unsigned turns_to(const struct timeline_op *op)
 {
     const struct clock_turn *turn = &op->timeline->turns[server_of(op)];
@@ -386,8 +395,8 @@ static double rate(const struct timeline_op *op, double load)
 
 /* ---- the past -------------------------------------------------------------------------------- */
 
-/* Host threads have clocks of their own. One that is behind submits work for a time that has been
- * simulated already: it then takes what the device left free at that time. */
+/* Host threads have clocks of their own. A thread whose clock is behind submits work for a time
+ * that has been simulated already: such work takes what the device left free at that time. */
 
 static void past_note(struct timeline *timeline, const struct timeline_op *op)
 {
@@ -395,7 +404,7 @@ static void past_note(struct timeline *timeline, const struct timeline_op *op)
         (struct clock_past){op->work.kind, op->context, op->start_ns, op->end_ns, op->cost};
 }
 
-/* Two operations that cannot run at the same time at full rate. */
+/* Returns true when the two operations cannot run at the same time at full rate. */
 static bool excludes(const struct clock_past *past, const struct timeline_op *op)
 {
     if (kinds[op->work.kind].alone) return past->kind == op->work.kind;
@@ -404,8 +413,8 @@ static bool excludes(const struct clock_past *past, const struct timeline_op *op
            past->cost.traffic + op->cost.traffic > 1 || past->cost.room + op->cost.room > 1;
 }
 
-/* The earliest start, not before it is ready, at which `op` would have met nothing that excludes
- * it; the present when there is none before. */
+/* Returns the earliest start, not before `op` is ready, at which it would have met nothing that
+ * excludes it; the present when there is none earlier. */
 static uint64_t past_start(const struct timeline *timeline, const struct timeline_op *op)
 {
     const uint64_t length = op->cost_known || op->expected ? (uint64_t)op->cost.duration_ns : 0;
@@ -434,7 +443,8 @@ static uint64_t past_start(const struct timeline *timeline, const struct timelin
 
 /* ---- starting and ending --------------------------------------------------------------------- */
 
-/* May `op`, the first of its queue, start now? Kernels of another context keep it out. */
+/* Returns whether `op`, the first of its queue, can start now. A kernel waits while kernels of
+ * another context run. */
 static bool can_start(const struct timeline_op *op)
 {
     const struct timeline *timeline = op->timeline;
@@ -453,7 +463,7 @@ static bool can_start(const struct timeline_op *op)
     return true;
 }
 
-/* It is the turn of op's queue. Returns the time that its engine takes to come there. */
+/* Gives op's queue the turn. Returns the ns that its engine takes to turn to it. */
 static uint64_t take_turn(const struct timeline_op *op)
 {
     struct clock_turn *turn = &op->timeline->turns[server_of(op)];
@@ -501,7 +511,7 @@ static void start(struct clock_queue *queue)
     timeline->running[timeline->running_count++] = op;
 }
 
-/* Which of two first-in-queue operations is served first. */
+/* Returns whether `a` is served before `b`; both are first in their queues. */
 static bool is_before(const struct timeline_op *a, const struct timeline_op *b)
 {
     if (b == NULL) return true;
@@ -514,9 +524,8 @@ static bool is_before(const struct timeline_op *a, const struct timeline_op *b)
     return a->number < b->number;
 }
 
-/* The next of the context's queues, from `*index` on, that holds something; NULL: there is none,
- * and
- * `*index` is QUEUES or more. */
+/* Returns the context's next queue, from `*index` on, that holds operations. NULL: there is none,
+ * and `*index` is QUEUES or more. */
 static struct clock_queue *next_waiting(struct timeline_context *context, unsigned *index)
 {
     while (*index < QUEUES) {
@@ -536,8 +545,8 @@ static struct clock_queue *next_waiting(struct timeline_context *context, unsign
     return NULL;
 }
 
-/* The operations that are first in their queues, one after another: `*context` and `*index` say
- * which comes next. NULL at the end. */
+/* Iterates over all queues that hold operations; `*context` and `*index` are the iterator. Returns
+ * NULL at the end. */
 static struct clock_queue *next_queue(struct timeline_context **context, unsigned *index)
 {
     while (*context != NULL) {
@@ -553,8 +562,8 @@ static struct clock_queue *next_queue(struct timeline_context **context, unsigne
     return NULL;
 }
 
-/* The context whose kernel has waited longest is next to compute, so that none waits for ever: the
- * number of that context, or 0 when no kernel waits. */
+/* Returns the number of the context whose kernel has waited longest; it computes next, so that none
+ * waits for ever. 0: no kernel waits. */
 static uint64_t next_to_compute(const struct timeline *timeline)
 {
     const struct timeline_op *first = NULL;
@@ -601,7 +610,7 @@ static void start_all(struct timeline *timeline)
     }
 }
 
-/* The next moment at which something happens by itself. */
+/* Returns the next virtual time at which something happens without a new operation. */
 static uint64_t next_event(const struct timeline *timeline)
 {
     uint64_t next = NEVER;
@@ -623,7 +632,8 @@ static uint64_t next_event(const struct timeline *timeline)
     unsigned index = 0;
     while ((queue = next_queue(&context, &index)) != NULL) {
         const struct timeline_op *op = queue->first;
-        /* What cannot start may have its turn. */
+        /* An operation that cannot start may still take the turn once the device has received
+         * it. */
         const uint64_t at = op->phase == CLOCK_QUEUED ? op->ready_ns : op->known_ns;
         if (at > timeline->now_ns && at < next) next = at;
     }
@@ -635,7 +645,7 @@ static void end_running(struct timeline *timeline, size_t index)
     struct timeline_op *op = timeline->running[index];
     timeline->running[index] = timeline->running[--timeline->running_count];
     timeline->engines[op->work.kind]--;
-    /* It may turn out to have ended some time ago. */
+    /* Its cost may have become known only after its end. */
     double over = op->done_ns - op->cost.duration_ns;
     op->end_ns = timeline->now_ns - (over > 1 ? (uint64_t)over : 0);
     if (op->end_ns < op->start_ns) op->end_ns = op->start_ns;
@@ -652,7 +662,7 @@ static void pass_time(struct timeline *timeline, uint64_t until)
         op->done_ns += (double)(until - timeline->now_ns) * rate(op, load);
     }
     timeline->now_ns = until;
-    /* By number, so that equal ends settle in order of submission. */
+    /* By number, so that operations with equal ends settle in order of submission. */
     for (;;) {
         size_t first = timeline->running_count;
         for (size_t i = 0; i < timeline->running_count; i++) {
@@ -700,7 +710,8 @@ bool clock_end_overdue(struct timeline *timeline)
     }
     if (any) pass_time(timeline, timeline->now_ns);
     if (any) return true;
-    /* A wait for a value that nobody has written yet: what is behind it goes on in time. */
+    /* A wait for a value that has not been written yet ends, so that virtual time continues behind
+     * it. */
     for (struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger) {
         if (!op->work.waits || op->phase != CLOCK_QUEUED) continue;
         op->start_ns = op->ready_ns;
@@ -711,7 +722,7 @@ bool clock_end_overdue(struct timeline *timeline)
     return false;
 }
 
-/* The queue of kernels and timed events that `op` was submitted to. */
+/* Returns the queue of kernels and timed events of op's connection. */
 static const struct clock_queue *compute_queue(const struct timeline_op *op)
 {
     const struct timeline_context *context = op->timeline->contexts;
@@ -719,8 +730,9 @@ static const struct clock_queue *compute_queue(const struct timeline_op *op)
     return &context->queues[queue_index(op->connection, QUEUE_COMPUTE)];
 }
 
-/* An overdue kernel that holds up a queue: a timed event behind it is first there, and is not the
- * last. NULL when there is none; one that another thread runs does not count. */
+/* Returns an overdue kernel that holds up a queue: the queue's first operation is a timed event
+ * behind that kernel, and others are behind the event. NULL: there is none. A kernel that another
+ * thread runs does not count. */
 static struct timeline_op *overdue_in_front(const struct timeline *timeline)
 {
     for (size_t i = 0; i < timeline->running_count; i++) {
@@ -745,7 +757,7 @@ struct timeline_op *clock_until_ended(struct timeline_op *op)
         if (next != NEVER)
             pass_time(timeline, next);
         else if (!clock_end_overdue(timeline))
-            break; /* cannot be: `op` has run, so what it depends on has */
+            break; /* unreachable: `op` has run, so what it depends on has run */
     }
     return NULL;
 }
@@ -759,12 +771,12 @@ void clock_context_end(struct timeline_context *context)
     struct timeline_context *at = context;
     unsigned index = 0;
     while ((queue = next_queue(&at, &index)) != NULL && at == context) {
-        index -= queue->link != NULL; /* which is about to leave its list */
+        index -= queue->link != NULL; /* the queue is about to leave its list */
         for (const bool is_own = queue->link != NULL; queue->first != NULL;) {
             struct timeline_op *op = queue_take(queue);
             op->start_ns = op->end_ns = timeline->now_ns;
             end(op);
-            if (is_own) break; /* and may be gone */
+            if (is_own) break; /* the queue may have been freed with its operation */
         }
     }
 }

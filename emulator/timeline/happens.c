@@ -1,13 +1,15 @@
-/* What happens before what, by vector clocks.
+/* The happens-before relation, by vector clocks.
  *
- * Operations lie on tracks: on one track each happens before the next. A stream's operations share
- * one as long as nothing forks them. An operation's clock says, for every track, the latest
- * operation on it that happens before its end, itself included. It is what the host knew when it
- * submitted the operation, joined with the clocks of all that it depends on, each as that one runs.
+ * A track is a sequence of operations, each of which happens before the next. A stream's operations
+ * share one track as long as nothing forks them. An operation's clock holds, for every track, the
+ * latest operation on it that happens before the operation's end, itself included. The clock starts
+ * as what the host knew at submission, and is joined with the clock of each dependency as that one
+ * runs.
  *
- * The host is one track: its threads count as ordered the way they really ran, since they may order
- * each other by means that nobody sees (atomics, pipes). What is accused is therefore never
- * excused by another thread; a race that only the threads' order hides is not found.
+ * The host is one track. Its threads count as ordered in the way they really ran, because they may
+ * order each other by means that the device cannot see (atomics, pipes). So two accesses that host
+ * threads order are never reported; a race that only the observed order of host threads hides is
+ * not found.
  *
  * Each clock is kept twice, once for each sense of "before" (enum timeline_sense).
  */
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By track; 0: none. */
+/* The entries of a clock, by track; 0: no operation of the track. */
 static uint32_t (*rows_of(struct happens_clock *clock))[TIMELINE_SENSES]
 {
     return clock->more != NULL ? clock->more : clock->few;
@@ -43,13 +45,13 @@ static bool clock_reserve(struct happens_clock *clock, uint32_t count)
     return true;
 }
 
-/* In this sense, and in those that it implies. */
+/* Joins `other` into `clock` in the sense `first` and in those that it implies. */
 static void join_from(struct happens_clock *clock, const struct happens_clock *other,
                       enum timeline_sense first)
 {
     const bool whole = clock_reserve(clock, other->count);
     for (int sense = first; sense < TIMELINE_SENSES; sense++) {
-        /* No memory: nothing is accused for want of it. */
+        /* Without memory everything counts as ordered, so that no false race is reported. */
         if (other->everything[sense] || !whole) clock->everything[sense] = true;
         if (clock->everything[sense]) continue;
         uint32_t(*rows)[TIMELINE_SENSES] = rows_of(clock);
@@ -89,8 +91,9 @@ static uint32_t clock_seen(const struct happens_clock *clock, uint32_t track,
     return track < clock->count ? row_of(clock, track)[sense] : 0;
 }
 
-/* A track whose last operation happens before `op`: one of its dependencies', so that streams keep
- * theirs, else any that the host has seen the end of, else a new one. */
+/* Chooses a track whose last operation happens before `op`: that of a dependency, so that a stream
+ * keeps its track, otherwise one whose last operation the host has waited for, otherwise a new one.
+ * Returns false when the host has no memory. */
 static bool track_choose(struct happens *happens, const struct timeline_op *op, uint32_t *track)
 {
     for (size_t i = 0; i < op->before.count; i++) {
@@ -146,7 +149,7 @@ void happens_host_saw(struct timeline *timeline, const struct happens_clock *clo
     join_from(&timeline->happens.host, clock, sense);
 }
 
-/* ---- for whoever asks ------------------------------------------------------------------------ */
+/* ---- the interface of happens.h -------------------------------------------------------------- */
 
 struct timeline_when timeline_op_when(const struct timeline_op *op)
 {

@@ -1,6 +1,6 @@
-/* timeline's order of what has run: what happens before what, by stream order, events and the
- * host's waits. It stays meaningful when operations are gone. Under the caller's lock, as all of
- * timeline.
+/* The happens-before relation of operations and the host: by stream order, events and the host's
+ * waits. Points in it stay valid when operations are freed. The caller holds its lock, as for all
+ * of timeline.
  */
 #ifndef OVERLAP_TIMELINE_HAPPENS_H
 #define OVERLAP_TIMELINE_HAPPENS_H
@@ -12,45 +12,50 @@
 struct timeline;
 struct timeline_op;
 
-/* In which of two senses: what the documentation promises, and what a GPU does. A wait that is only
- * a GPU's habit orders in the second alone. */
+/* The two senses of "happens before": what the documentation promises, and what GPUs do. A wait
+ * that is only a habit of GPUs orders in the second sense alone. */
 enum timeline_sense { TIMELINE_PROMISED, TIMELINE_ON_GPUS, TIMELINE_SENSES };
 
-/* A point that others are ordered against: an operation's, or one in the host's program. It stays
- * meaningful when the operation is gone. */
+/* A point of the relation: an operation, or a point in the host's program. It stays valid when the
+ * operation is freed. */
 struct timeline_when {
     uint32_t track, sequence;
 };
 
 struct timeline_when timeline_op_when(const struct timeline_op *op);
-/* A new point in the host's program: operations submitted from now on happen after it. */
+/* Creates a new point in the host's program: operations submitted from now on happen after it. */
 struct timeline_when timeline_host_when(struct timeline *timeline);
 
-/* Does `earlier` happen before `op`, by stream order, events and the host's waits? For an operation
- * that runs or has run. */
+/* Returns whether `earlier` happens before `op`, by stream order, events and the host's waits. `op`
+ * is running or has run. */
 bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op,
                              enum timeline_sense sense);
-/* Has the host waited for it? A point of the host's always is. */
+/* Returns whether the host has waited for `earlier`; always true for a point of the host's
+ * program. */
 bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier,
                          enum timeline_sense sense);
-/* Has it run, and has the host waited for it? */
+/* Returns whether `op` has run and the host has waited for it. */
 bool timeline_host_knows_op(const struct timeline *timeline, const struct timeline_op *op);
-/* Is everything that has yet to run, or to be submitted, promised to happen after it? */
+/* Returns whether everything that has yet to run or to be submitted is promised to happen after
+ * `earlier`. */
 bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier);
-/* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before
- * it. */
+/* Called from `run`: `op` has waited for a value in memory. From now on everything that has run
+ * counts as happening before it, because any of it may have led to that value. */
 void timeline_op_follows_all(struct timeline_op *op);
-/* For `run`: a part of what `whole`, a running operation, does, that happens after `after` and
- * before or after nothing else, until somebody joins it. It is an operation for the functions above
- * and nothing else; its only reference is given (timeline_op_release). NULL: no memory. */
+/* Called from `run`: creates a part of `whole`, a running operation. The part happens after the
+ * operations `after` and is otherwise unordered until timeline_join. It may be passed only to the
+ * functions of this header and to timeline_op_release, which drops its only reference. Returns NULL
+ * when the host has no memory. */
 struct timeline_op *timeline_part(struct timeline_op *whole, struct timeline_op *const *after,
                                   size_t count);
-/* All that happens before the end of `part` happens before that of `op`: a part, or the whole. */
+/* Makes everything that happens before the end of `part` happen before the end of `op`, which is
+ * another part or the whole. */
 void timeline_join(struct timeline_op *op, const struct timeline_op *part);
-/* `op`, a host function, is about to be called: it may tell other host threads, by means that
- * nobody sees, that what happens before it is done. */
+/* `op`, a host function, is about to be called. It may tell other host threads, by means that the
+ * device cannot see, that what happens before it is done; so the host is ordered after that. */
 void timeline_host_function_begins(struct timeline_op *op);
-/* And has returned: other host threads may have told it of all that they have done by now. */
+/* `op`, a host function, has returned. Other host threads may have told it of everything that they
+ * have done by now; so that happens before the end of `op`. */
 void timeline_host_function_ends(struct timeline_op *op);
 
 #endif

@@ -51,7 +51,7 @@ unsigned timeline_resident_blocks(const struct timeline_model *model, uint32_t t
     if (by_warps < blocks) blocks = by_warps;
     if (shared * blocks > m->shared_bytes) blocks = (unsigned)(m->shared_bytes / shared);
     if (registers_per_thread > 0) {
-        /* Registers are given to warps in units of 256. */
+        /* Registers are allocated to warps in units of 256. */
         unsigned per_warp = (registers_per_thread * 32 + 255) / 256 * 256;
         unsigned by_registers = (unsigned)m->registers / per_warp / warps;
         if (by_registers < blocks) blocks = by_registers;
@@ -64,7 +64,7 @@ static unsigned warps_of(const struct timeline_kernel *kernel)
     return (kernel->threads_per_block + 31) / 32;
 }
 
-/* Blocks that one multiprocessor has at a time, where all have as many as can be. */
+/* Returns how many blocks one multiprocessor holds at a time when the grid is large enough. */
 static double blocks_at_once(const struct timeline_kernel *kernel)
 {
     const unsigned most =
@@ -88,8 +88,8 @@ uint32_t timeline_reach(const struct timeline_kernel *kernel)
 struct spread {
     double used;     /* multiprocessors that have blocks */
     double beside;   /* blocks side by side on each of them */
-    double resident; /* blocks that the whole device has room for at a time */
-    double rounds;   /* one after another, each as long as the longest warp: 1, or more */
+    double resident; /* blocks that the whole device holds at a time */
+    double rounds;   /* waves of blocks, each as long as the longest warp; at least 1 */
 };
 
 static struct spread spread_of(const struct timeline_kernel *kernel)
@@ -104,16 +104,15 @@ static struct spread spread_of(const struct timeline_kernel *kernel)
     const double share =
         kernel->longest_warp > 0 && warps > 0
             ? (double)kernel->warp_instructions / warps / (double)kernel->longest_warp
-            : 0; /* that an average warp has of the longest one's instructions */
+            : 0; /* of the longest warp's instructions, those of an average warp */
     spread.beside = larger(1, smaller(most, blocks / larger(1, spread.used)));
     spread.rounds = larger(1, waves * share);
     return spread;
 }
 
-/* Along the longest chain of dependent instructions and accesses, each of which takes `latency`
- * cycles unless the first-level cache has it, and of barriers: one warp after another. All accesses
- * of a multiprocessor pass one after the other, too; what the warps of one block wait for, those of
- * others do not. */
+/* Returns the ns along the longest chain of dependent instructions, accesses and barriers of one
+ * warp. An access takes `latency` cycles unless the first-level cache has its data. The accesses of
+ * a multiprocessor also pass one after another; blocks side by side overlap each other's waits. */
 static inline double chain_ns(const struct timeline_kernel *kernel, const struct spread *spread,
                               double latency)
 {
@@ -135,10 +134,10 @@ struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
     const struct spread spread = spread_of(kernel);
     double used = spread.used;
     double bytes = 32.0 * (double)(kernel->sectors - kernel->found);
-    /* All instructions through the schedulers of the multiprocessors that have blocks. */
+    /* All instructions pass the schedulers of the multiprocessors that have blocks. */
     double slots = m->issue_slots * m->clock;
     double issue = (double)kernel->warp_instructions / (slots * used + (used == 0));
-    /* All bytes through device memory, and through those multiprocessors. */
+    /* All bytes pass device memory, and the cache ports of those multiprocessors. */
     double memory = bytes / m->memory_bandwidth;
     double ports = bytes / (m->multiprocessor_bandwidth * m->clock * larger(1, used));
     double bound = larger(issue, ports);
@@ -178,8 +177,7 @@ double timeline_host_time(enum timeline_kind kind)
 struct timeline_cost timeline_transfer_cost(enum timeline_kind kind, uint64_t bytes, bool pageable)
 {
     const struct timeline_model *m = timeline_model;
-    /* rate in bytes per ns (0: the fixed time is all), and the share of device memory's bandwidth
-     */
+    /* fixed in ns; rate in bytes per ns, 0: the fixed time is all; share of memory bandwidth */
     const struct {
         double fixed, rate, traffic;
     } rows[TIMELINE_KIND_COUNT] = {

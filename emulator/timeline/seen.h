@@ -1,5 +1,6 @@
-/* timeline_seen: what each operation, and the host, know to have happened before: clocks over all
- * tracks. How others ask for it is happens.h. Private to emulator/timeline.
+/* timeline_seen: vector clocks over all tracks: for each operation, and for the host, what is known
+ * to happen before. happens.c explains tracks; happens.h is the interface for other modules.
+ * Private to emulator/timeline.
  */
 #ifndef OVERLAP_TIMELINE_SEEN_H
 #define OVERLAP_TIMELINE_SEEN_H
@@ -10,15 +11,16 @@
 
 #include "emulator/timeline/happens.h"
 
-/* For every track the latest operation on it that is known to happen before, in each sense. What is
- * promised is kept on GPUs as well. */
+/* A vector clock: for every track the sequence number of the latest operation on it that is known
+ * to happen before, in each sense; 0: none. What is promised also holds in the sense
+ * TIMELINE_ON_GPUS. */
 enum { HAPPENS_FEW = 4 };
 struct happens_clock {
-    uint32_t (*more)[TIMELINE_SENSES]; /* by track, from malloc; NULL: they are few */
+    uint32_t (*more)[TIMELINE_SENSES]; /* by track, from malloc; NULL: `few` is used */
     uint32_t few[HAPPENS_FEW][TIMELINE_SENSES];
-    uint32_t count;                   /* of tracks that are known of */
-    bool everything[TIMELINE_SENSES]; /* whatever there is: for waits that end by what nobody can
-                                         see */
+    uint32_t count;                   /* tracks that have an entry */
+    bool everything[TIMELINE_SENSES]; /* every operation counts as before: for waits whose cause the
+                                         device cannot see */
 };
 
 enum { HAPPENS_HOST = 0 }; /* the host's track */
@@ -34,11 +36,12 @@ bool happens_start(struct happens *happens);
 void happens_end(struct happens *happens);
 void happens_join(struct happens_clock *clock, const struct happens_clock *other);
 void happens_clear(struct happens_clock *clock);
-/* Gives an operation that has all its dependencies its place. false: no memory. */
+/* Assigns a track and a sequence number to an operation whose dependencies are complete. Returns
+ * false when the host has no memory. */
 bool happens_enter(struct timeline_op *op);
-/* Passes on its clock, which is complete, to those that depend on it. */
+/* Joins the operation's clock, which is now complete, into the clocks of its dependents. */
 void happens_has_run(struct timeline_op *op);
-/* The host has waited for something, by a promise or because GPUs do. */
+/* The host has waited for everything in `clock`, by a promise or because GPUs do. */
 void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock,
                       enum timeline_sense sense);
 

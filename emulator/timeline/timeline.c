@@ -1,4 +1,4 @@
-/* The order: which operation runs next. The virtual clock is timeline/clock.c. */
+/* The order in which operations run. The virtual clock is timeline/clock.c. */
 #include "emulator/base/array.h"
 #include "emulator/base/hash.h"
 #include "emulator/base/spares.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct spares spares; /* of operations */
+static struct spares spares; /* free operations */
 
 /* ---- references and edges -------------------------------------------------------------------- */
 
@@ -63,7 +63,8 @@ static bool is_settled(const struct timeline_op *op)
     return op->state == ORDER_HAS_RUN && op->phase == CLOCK_ENDED;
 }
 
-/* Makes `op` depend on `before`. `op->before` has room. */
+/* Makes `op` depend on `before`. `op->before` must have room. Returns false when the host has no
+ * memory. */
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
     const uint64_t after_end = before->end_ns + clock_gap(before, op);
@@ -121,7 +122,7 @@ void timeline_destroy(struct timeline *timeline)
     free(timeline);
 }
 
-/* xorshift64*: enough to choose by, the same on every machine. */
+/* xorshift64*: good enough for choosing, and the same on every machine. */
 static uint64_t random_below(struct timeline *timeline, uint64_t bound)
 {
     uint64_t x = timeline->random;
@@ -188,7 +189,7 @@ struct timeline_stream *timeline_stream_create(struct timeline_context *context,
     return stream;
 }
 
-/* Frees the context's destroyed streams that nobody can wait for any more. */
+/* Frees the context's destroyed streams that no operation can wait for any more. */
 static void streams_sweep(struct timeline_context *context)
 {
     struct timeline_stream **link = &context->streams;
@@ -217,11 +218,11 @@ uint64_t timeline_op_number(const struct timeline_op *op)
     return op->number;
 }
 
-/* ---- what is ready --------------------------------------------------------------------------- */
+/* ---- ready operations ------------------------------------------------------------------------ */
 
 static bool ready_make_room(struct timeline *timeline)
 {
-    /* Every operation that has not run may become ready, and none may fail to. */
+    /* Every operation that has not run may become ready, and ready_add must not fail. */
     return array_reserve(&timeline->ready, timeline->unrun_count + (size_t)1, &timeline->ready_room,
                          sizeof(struct timeline_op *));
 }
@@ -258,7 +259,7 @@ static void unrun_list_remove(struct timeline_op *op)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* In place of a wait's number: nobody waits. */
+/* Given to choose() in place of a wait's number: run operations ahead of any wait. */
 #define AHEAD UINT64_MAX
 
 static void has_run(struct timeline_op *op)
@@ -270,7 +271,7 @@ static void has_run(struct timeline_op *op)
     happens_has_run(op);
     for (size_t i = 0; i < op->after.count; i++) {
         struct timeline_op *after = op->after.ops[i];
-        if (after->state == ORDER_HAS_RUN) continue; /* abandoned, and so waits for nothing */
+        if (after->state == ORDER_HAS_RUN) continue; /* abandoned: waits for nothing */
         assert(after->unrun > 0);
         if (--after->unrun == 0 && after->state == ORDER_WAITING) ready_add(after);
     }
@@ -279,7 +280,8 @@ static void has_run(struct timeline_op *op)
     timeline_op_release(op);
 }
 
-/* Runs a ready operation; false: it answered TIMELINE_NOT_YET and is ready again. */
+/* Runs a ready operation. Returns false when `run` returned TIMELINE_NOT_YET; the operation is then
+ * ready again. */
 static bool run(struct timeline_op *op)
 {
     enum timeline_ran ran = TIMELINE_RAN;
@@ -299,7 +301,8 @@ static bool run(struct timeline_op *op)
     return ran != TIMELINE_NOT_YET;
 }
 
-/* The order policy: which of two ready operations runs first, and of how many seen so far. */
+/* The order policy: returns true when `op` is to run before `best`, the best of those seen so far.
+ * `seen` counts the candidates, `op` included. */
 static bool goes_first(struct timeline *timeline, const struct timeline_op *op,
                        const struct timeline_op *best, uint64_t seen)
 {
@@ -315,10 +318,10 @@ static bool goes_first(struct timeline *timeline, const struct timeline_op *op,
     return false;
 }
 
-/* A host function with no work behind it, which so far nobody waits for. However early the order,
- * it is left until somebody does, or the host has been still for a while: where it has run it may
- * have told the host of its end, by means that nobody sees, and what is named as never waited for
- * would hang on the order. */
+/* Returns true for a host function on which no work depends, so far. Even under TIMELINE_EARLIEST
+ * such a function waits until a call waits for it or the host has been still for a while. Once it
+ * has run, it may have told the host of its end by means that the device cannot see, and the
+ * findings about missing waits would depend on the order policy. */
 static bool is_held_back(const struct timeline_op *op)
 {
     if (op->work.kind != TIMELINE_HOST_FUNCTION) return false;
@@ -327,9 +330,9 @@ static bool is_held_back(const struct timeline_op *op)
     return true;
 }
 
-/* The ready operation to run next: of those that wait number `wanted` asks for (0: of all, AHEAD:
- * of all that may run though nobody waits), and not tried in this round. NULL when there is none.
- */
+/* Returns the ready operation to run next, or NULL when there is none. `wanted` is the number of a
+ * wait, whose marked operations are considered; 0 considers all operations; AHEAD those that may
+ * run although no call waits for them. Operations already tried in this round are skipped. */
 static struct timeline_op *choose(struct timeline *timeline, uint64_t wanted, uint64_t round)
 {
     struct timeline_op *best = NULL;
@@ -343,7 +346,7 @@ static struct timeline_op *choose(struct timeline *timeline, uint64_t wanted, ui
     return best;
 }
 
-/* Runs what can run, as far as it goes. Returns whether anything did. */
+/* Runs ready operations until none of the wanted ones is left. Returns whether any has run. */
 static bool run_round(struct timeline *timeline, uint64_t wanted)
 {
     uint64_t round = ++timeline->rounds;
@@ -356,8 +359,8 @@ static bool run_round(struct timeline *timeline, uint64_t wanted)
     return any;
 }
 
-/* Marks an operation with a wait's number. What must run before it is marked by want_dependencies,
- * to which `first` leads. */
+/* Marks an operation with a wait's number and puts it on the list `first`. want_dependencies then
+ * marks what must run before the operations of that list. */
 static void want(struct timeline_op *op, uint64_t wait, struct timeline_op **first)
 {
     if (op->wanted == wait) return;
@@ -367,8 +370,8 @@ static void want(struct timeline_op *op, uint64_t wait, struct timeline_op **fir
     *first = op;
 }
 
-/* Marks everything that must run before those that are marked already. Returns whether another
- * thread is running one of them. */
+/* Marks everything that must run before the marked operations. Returns whether another thread is
+ * running one of them. */
 static bool want_dependencies(struct timeline_op *first, uint64_t wait)
 {
     bool running = false;
@@ -393,18 +396,18 @@ static void run_until(struct timeline *timeline, struct timeline_op *const *targ
         bool running = want_dependencies(first, wait);
         timeline->run_untils++;
         bool any = run_round(timeline, wait);
-        /* The value waited for may be another stream's work. */
+        /* Another stream's work may write the value that an operation waits for. */
         if (!any && !running) any = run_round(timeline, 0);
         timeline->run_untils--;
         if (!any) timeline->settings.pause(timeline->settings.user, !running);
     }
 }
 
-/* The same for a query, which must not wait for the host: false when a host function that is still
- * at work, or a value that is not there, stands before `op`. */
+/* As run_until, for a query, which must not wait for the host. Returns false when a running host
+ * function, or a wait for a value that memory does not hold, precedes `op`. */
 static bool run_if_possible(struct timeline *timeline, struct timeline_op *op)
 {
-    bool paused = false; /* one that is about to end is given the time for it */
+    bool paused = false; /* a host function that is about to end gets the time for it */
     while (op->state != ORDER_HAS_RUN) {
         const uint64_t wait = ++timeline->waits;
         struct timeline_op *first = NULL;
@@ -423,8 +426,8 @@ static bool run_if_possible(struct timeline *timeline, struct timeline_op *op)
 
 /* ---- submission ------------------------------------------------------------------------------ */
 
-/* The operations that stream order puts before new work in `stream`: at most `room` of them are
- * written; the number is returned. */
+/* Writes the operations that stream order puts before new work in `stream`, `room` of them at most.
+ * Returns how many there are. */
 static size_t stream_order(struct timeline_stream *stream, struct timeline_op **list, size_t room)
 {
     size_t count = 0;
@@ -446,8 +449,9 @@ static bool has_ended(const struct timeline_op *op, uint64_t now_ns)
     return op->phase == CLOCK_ENDED && op->end_ns <= now_ns;
 }
 
-/* Whether `stream` has nothing left to do, and only other streams' work comes before new work in
- * it: what was there when its own latest work was submitted came before that. */
+/* Returns true when `stream` has no pending work of its own, and only work of other streams
+ * precedes new work in it. Operations up to the number `covered` precede the stream's own latest
+ * work. */
 static bool only_others_are_before(const struct timeline_stream *stream,
                                    struct timeline_op *const *order, size_t count)
 {
@@ -459,8 +463,7 @@ static bool only_others_are_before(const struct timeline_stream *stream,
     return false;
 }
 
-/* Puts work into the timeline, in the stream's order or, for a part, beside it. */
-/* An operation that nothing knows of yet; NULL: no memory. */
+/* Creates an operation that no other refers to yet. Returns NULL when the host has no memory. */
 static struct timeline_op *op_create(const struct timeline_stream *stream, unsigned lane,
                                      const struct timeline_work *work, uint64_t issue_ns,
                                      size_t before_count)
@@ -471,7 +474,7 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
     memset(op, 0, sizeof *op);
     op->references = 1;
     op->timeline = timeline;
-    op->work.kind = work->kind; /* `release` only once nothing can fail */
+    op->work.kind = work->kind; /* the rest, with `release`, is set once nothing can fail */
     op->number = ++timeline->ops;
     op->context = stream->context->number;
     op->connection = (stream->connection + lane) % timeline->settings.connections;
@@ -484,12 +487,12 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
     return op;
 }
 
-/* What `op` waits for does not know it any more; it was never submitted. */
+/* Undoes the edges of an operation whose submission failed, and frees it. */
 static void op_withdraw(struct timeline_op *op)
 {
     op->work.release = NULL;
     for (size_t i = 0; i < op->before.count; i++) {
-        /* The edge just made is the last one of each. */
+        /* The newest edge of each dependency is the one to `op`. */
         struct timeline_op *before = op->before.ops[i];
         if (before->after.count > 0 && before->after.ops[before->after.count - 1] == op) {
             before->after.count--;
@@ -510,7 +513,7 @@ static bool depend_on_all(struct timeline_op *op, struct timeline_op *const *bef
 {
     for (size_t i = 0; i < count; i++) {
         if (before[i] == NULL) continue;
-        assert(before[i]->number < op->number); /* so nothing waits for itself */
+        assert(before[i]->number < op->number); /* so the graph is acyclic */
         if (!depend(op, before[i])) return false;
     }
     return true;
@@ -542,13 +545,13 @@ void timeline_hold(struct timeline *timeline, bool hold)
     timeline->holds = hold;
 }
 
-/* The timeline's lists, and unless it is part of another operation the stream, know of `op` from
- * now on. */
+/* Puts `op` into the timeline's lists, and makes it the stream's latest (`is_latest`) and the one
+ * that a wait for the stream waits for (`is_own`). */
 static void op_enter(struct timeline_op *op, struct timeline_stream *stream, bool is_latest,
                      bool is_own)
 {
     struct timeline *timeline = op->timeline;
-    op->references++; /* the timeline's */
+    op->references++; /* held by the timeline */
     op->earlier = timeline->latest;
     *(timeline->latest != NULL ? &timeline->latest->later : &timeline->earliest) = op;
     timeline->latest = op;
@@ -567,6 +570,7 @@ static void op_enter(struct timeline_op *op, struct timeline_stream *stream, boo
     timeline->unrun_count++;
 }
 
+/* Puts work into the timeline: in stream order or, for a part, only after `extra`. */
 static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, unsigned lane,
                                   const struct timeline_work *work, uint64_t issue_ns,
                                   struct timeline_op *const *extra, size_t extra_count)
@@ -591,7 +595,7 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     op->work = *work;
     const bool is_own =
         !is_part && !(work->passive && only_others_are_before(stream, order, count));
-    /* With nothing before it, it is over at once. */
+    /* The device has nothing to do and nothing to wait for: the operation ends at once. */
     const bool is_nothing =
         work->passive && op->unrun == 0 && is_idle && all_ended(extra, extra_count, issue_ns);
     if (is_nothing) op->ready_ns = issue_ns;
@@ -668,7 +672,8 @@ void timeline_context_abandon(struct timeline_context *context)
     struct timeline_op *next;
     for (struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger)
         if (op->context == context->number && op->state != ORDER_RUNNING) op->abandoned = true;
-    /* Oldest first, each drops out as one that has run; what it waited for elsewhere goes on. */
+    /* Oldest first: each counts as run from now on. Operations of other contexts that it waited for
+     * still run. */
     for (struct timeline_op *op = timeline->oldest; op != NULL; op = next) {
         next = op->younger;
         if (!op->abandoned || op->state == ORDER_RUNNING) continue;
@@ -680,10 +685,11 @@ void timeline_context_abandon(struct timeline_context *context)
     }
 }
 
-/* ---- waiting and asking ---------------------------------------------------------------------- */
+/* ---- waiting and querying -------------------------------------------------------------------- */
 
-/* Waits on the clock for `op`, which has run. What stands before it in its hardware queue need not
- * have run: nothing but the end of such a kernel says when the queue goes on, so then it runs. */
+/* Lets virtual time pass until `op`, which has run, has ended. A kernel before it in its hardware
+ * queue need not have run; only that kernel's end says when the queue advances, so the kernel is
+ * run then. */
 static void end_on_clock(struct timeline_op *op)
 {
     struct timeline_op *front;
@@ -694,7 +700,7 @@ static void end_on_clock(struct timeline_op *op)
     }
 }
 
-/* Without telling the host. */
+/* Does not order the host after `op`. */
 static uint64_t finish(struct timeline_op *op)
 {
     run_until(op->timeline, &op, 1);
@@ -733,10 +739,10 @@ uint64_t timeline_make_room(struct timeline *timeline)
     return end;
 }
 
-/* The last operations, with a reference each, of the streams that a wait for `stream` waits for:
- * its own and, for the legacy default stream, every blocking stream's (an H100 waits for them too,
- * in cuStreamSynchronize and cuStreamQuery); NULL: of all the context's streams. NULL: no memory.
- */
+/* Returns the operations that a wait for `stream` waits for, each with a reference: the last of the
+ * stream itself and, for the legacy default stream, of every blocking stream (an H100 waits for
+ * those too, in cuStreamSynchronize and cuStreamQuery). `stream` NULL: the last of all the
+ * context's streams. Returns NULL when the host has no memory. */
 static struct timeline_op **waited_for(const struct timeline_context *context,
                                        const struct timeline_stream *stream, size_t *count)
 {
@@ -764,7 +770,7 @@ static uint64_t finish_streams(struct timeline_context *context, struct timeline
         happens_host_saw(context->timeline, &context->gone, sense);
     else if (stream->kind == TIMELINE_LEGACY)
         happens_host_saw(context->timeline, &context->gone_blocking, sense);
-    if (last == NULL) { /* no memory to let the policy choose across streams */
+    if (last == NULL) { /* no memory: wait stream by stream */
         for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) {
             const uint64_t this_end = s->last != NULL ? finish_and_tell(s->last, sense) : 0;
             if (this_end > end) end = this_end;
@@ -803,14 +809,14 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
     timeline_op_retain(op);
     clock_until(timeline, now_ns);
     if (!has_ended(op, now_ns) && clock_any_overdue(timeline)) {
-        /* A kernel whose duration nobody knows may be what holds it up. */
+        /* A kernel of unknown duration may be what holds `op` up. */
         bool possible = run_if_possible(timeline, op);
         do {
             clock_until(timeline, now_ns);
         } while (possible && op->phase != CLOCK_ENDED && clock_is_stuck(timeline) &&
                  clock_end_overdue(timeline));
     }
-    /* The clock knows what a host function usually takes; this one may take longer. */
+    /* The clock assumes the usual duration of a host function; this one may take longer. */
     bool ended = has_ended(op, now_ns) && run_if_possible(timeline, op);
     if (ended) happens_host_saw(timeline, &op->clock, TIMELINE_PROMISED);
     timeline_op_release(op);

@@ -1,19 +1,22 @@
 /* timeline: when each operation of the device happens, in two senses that are kept apart.
  *
- * Order: an operation may run once everything that it depends on has run: its stream's earlier
- * work, the legacy default stream's barriers, the events it waits for. When among the legal moments
- * it does run is the order policy's choice (latest, earliest, random); a right program gives the
- * same answer under each.
+ * Order: an operation may run once everything that it depends on has run: earlier work of its
+ * stream, the legacy default stream's barriers, the events it waits for. The order policy (latest,
+ * earliest, random) chooses among the legal moments; a correct program computes the same result
+ * under each.
  *
- * Time: a virtual clock in nanoseconds says when the operation would have started and ended on a
- * GPU (timeline/model.h). Time never decides what a right program computes; it answers queries and
- * elapsed times and fills the trace.
+ * Time: a virtual clock in nanoseconds computes when the operation would have started and ended on
+ * a GPU (timeline/model.h). Time never decides what a correct program computes; it answers queries
+ * and elapsed times and fills the trace.
  *
- * What happens before what is happens.h's, what an operation is made of work.h's.
+ * An operation has run when its effects exist, it has ended when the virtual clock has passed its
+ * end, and it is settled when both are true. An operation is pending until it has run.
  *
- * It knows nothing of the API's names, of memory or of kernels: an operation is a function to call,
- * a kind and a cost. It takes no lock: the caller holds its own around every function here, and may
- * release it in `run` and in `pause` only.
+ * happens.h holds the happens-before relation, work.h describes an operation's content.
+ *
+ * This module knows nothing of the API's names, of memory or of kernels: an operation is a function
+ * to call, a kind and a cost. It takes no lock: the caller holds its own lock around every function
+ * here, and may release it in `run` and in `pause` only.
  *
  * Source: Driver API, "Stream synchronization behavior"; CUDA Programming Guide, "Streams",
  * "Events", "Overlapping Behavior".
@@ -31,36 +34,37 @@
 struct timeline;
 struct timeline_context;
 struct timeline_stream;
-struct timeline_op; /* counted references */
+struct timeline_op; /* reference-counted */
 
 enum timeline_order {
-    TIMELINE_LATEST,   /* only what somebody waits for, and of that the youngest first */
-    TIMELINE_EARLIEST, /* at submission, or as soon after as possible, the oldest first */
-    TIMELINE_RANDOM,   /* some at any call, any of the ready ones first; by seed */
+    TIMELINE_LATEST,   /* only what the host waits for, and of that the youngest first */
+    TIMELINE_EARLIEST, /* at submission or as soon after as possible, oldest first */
+    TIMELINE_RANDOM,   /* at any call some ready operations, in random order, by seed */
 };
 
 struct timeline_settings {
     enum timeline_order order;
     uint64_t seed;        /* of TIMELINE_RANDOM */
     unsigned connections; /* hardware queues, 1 to 32: CUDA_DEVICE_MAX_CONNECTIONS */
-    /* Called when a thread waits for an operation that another thread is running, or for one that
-     * answers TIMELINE_NOT_YET (`stuck`). Releases the caller's lock, lets time pass until
-     * something may have changed, takes the lock again. */
+    /* Called when a thread waits for an operation that another thread is running, or (`stuck`) for
+     * one whose `run` returns TIMELINE_NOT_YET. Releases the caller's lock, waits until something
+     * may have changed, and takes the lock again. */
     void (*pause)(void *user, bool stuck);
     void *user;
 };
 
 struct timeline *timeline_create(const struct timeline_settings *settings); /* NULL: no memory */
-/* Everything that was not run is released without running. */
+/* Pending operations are released without running. NULL is ignored. */
 void timeline_destroy(struct timeline *timeline);
 
 /* ---- contexts and streams -------------------------------------------------------------------- */
 
-/* Kernels of different contexts never overlap in virtual time. */
+/* Kernels of different contexts never overlap in virtual time. Returns NULL when the host has no
+ * memory. */
 struct timeline_context *timeline_context_create(struct timeline *timeline);
-/* Abandons what is pending, then ends the context with all its streams. */
+/* Abandons pending operations, then destroys the context and its streams. */
 void timeline_context_destroy(struct timeline_context *context);
-/* The context's pending operations will not run; whoever depends on them no longer waits. */
+/* The context's pending operations will not run; operations that depend on them no longer wait. */
 void timeline_context_abandon(struct timeline_context *context);
 
 enum timeline_stream_kind {
@@ -69,117 +73,128 @@ enum timeline_stream_kind {
     TIMELINE_LEGACY,       /* waits for all blocking streams of its context, and they for it */
 };
 
-/* Priority: a lower number is served first. NULL: no memory. */
+/* A lower `priority` number is served first. Returns NULL when the host has no memory. */
 struct timeline_stream *timeline_stream_create(struct timeline_context *context,
                                                enum timeline_stream_kind kind, int priority);
-/* Returns at once; pending work stays pending and is still waited for by others. */
+/* Returns at once. Pending work stays pending, and other operations still wait for it. */
 void timeline_stream_destroy(struct timeline_stream *stream);
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Puts work into `stream` at host time `issue_ns`, after the stream's earlier work and the
- * `extra_count` operations `extra`. Under earliest it may have run on return. Returns a reference
- * (timeline_op_release), or NULL when there is no memory; then `release` has not been called. */
+/* Submits `work` to `stream` at host time `issue_ns`. The operation depends on the stream's earlier
+ * work and on the `extra_count` operations `extra`, of which NULLs are ignored. Under
+ * TIMELINE_EARLIEST it may have run on return. Returns a reference (timeline_op_release), or NULL
+ * when the host has no memory; `release` of the work is not called then. */
 struct timeline_op *timeline_submit(struct timeline_stream *stream,
                                     const struct timeline_work *work, uint64_t issue_ns,
                                     struct timeline_op *const *extra, size_t extra_count);
 
-/* Host time, in ns, that it takes the thread which does so. */
+/* Returns the host time, in ns, that the submitting thread spends on it. */
 double timeline_submission_time(struct timeline_stream *stream, enum timeline_kind kind);
 
-/* The same for a part of something larger that `stream` has accepted, a graph's node: it comes
- * after the operations `after` and nothing else, and what the stream gets later does not come after
- * it, unless through an operation of the stream that does. Parts of different lanes take different
- * hardware queues, so that they do not hold each other up; lane 0 is the stream's own. */
+/* As timeline_submit, for a part of something larger that `stream` has accepted, such as a node of
+ * a graph. The part depends on the operations `after` and nothing else. Later work of the stream
+ * depends on the part only through an operation of the stream that does. Parts of different lanes
+ * use different hardware queues, so that they do not hold each other up; lane 0 uses the stream's
+ * own. */
 struct timeline_op *timeline_submit_part(struct timeline_stream *stream, unsigned lane,
                                          const struct timeline_work *work, uint64_t issue_ns,
                                          struct timeline_op *const *after, size_t after_count);
 
-/* For `run` of an operation before `op`, which decides only now what else comes before it: `op`
- * comes after `before`, too, which may be younger. false: no memory. */
+/* Makes `op`, which has not become ready, depend on `before` as well; `before` may be younger than
+ * `op`. Called from `run` of an operation that `op` depends on. Returns false when the host has no
+ * memory. */
 bool timeline_op_also_after(struct timeline_op *op, struct timeline_op *before);
-/* For `run`, of one of a long row that nobody looks at: the clock catches up with what `op` comes
- * after, so that this can be forgotten. */
+/* Called from `run`. Lets the virtual clock pass the end of the operations that `op` depends on and
+ * that have run, so that they are settled and their memory is released. A long chain of operations
+ * that no call waits for needs this. */
 void timeline_catch_up(struct timeline_op *op);
-/* For `run` that submits, and keeps the lock: while held, nothing runs at its submission, however
- * early the order. Whoever called `run` goes on with it. */
+/* Called from a `run` that submits work and keeps the lock. While `hold` is true, submission runs
+ * nothing, even under TIMELINE_EARLIEST; the loop that called `run` runs the work later. */
 void timeline_hold(struct timeline *timeline, bool hold);
 
 struct timeline_op *timeline_op_retain(struct timeline_op *op); /* NULL is passed through */
-void timeline_op_release(struct timeline_op *op);               /* NULL is fine */
+void timeline_op_release(struct timeline_op *op);               /* NULL is ignored */
 
-/* For `run`: what a kernel has turned out to cost. */
+/* Called from `run` of a kernel: sets the cost that has turned out. */
 void timeline_op_cost(struct timeline_op *op, const struct timeline_cost *cost);
-/* The end of an operation that was TIMELINE_STARTED. */
+/* Marks as run an operation whose `run` returned TIMELINE_STARTED. */
 void timeline_op_ran(struct timeline_op *op);
 
-/* Virtual start and end; meaningful once it is settled. */
+/* Virtual start and end in ns; meaningful once the operation is settled. */
 uint64_t timeline_op_start(const struct timeline_op *op);
 uint64_t timeline_op_end(const struct timeline_op *op);
 
-/* The stream's latest operation, or NULL when there is none: what an event captures. No reference
- * is given. */
+/* Returns the stream's latest operation, which an event captures, or NULL when there is none. The
+ * caller gets no reference. */
 struct timeline_op *timeline_stream_last(const struct timeline_stream *stream);
 
-/* By submission, from 1 on; no two have the same. */
+/* Returns the operation's unique number, by order of submission, from 1 on. */
 uint64_t timeline_op_number(const struct timeline_op *op);
 
-/* The queues to the device are not endless: when more is pending than they hold, the oldest runs
- * and ends. Returns the time at which there was room, for the host that had to wait; 0: at once. */
+/* The device's queues are bounded. While more operations are unsettled than they hold, runs the
+ * oldest and lets it end. Returns the virtual time at which there was room, for the host that had
+ * to wait; 0: there was room at once. */
 uint64_t timeline_make_room(struct timeline *timeline);
 
-/* Freed memory is cleared, from `now_ns` on, while the device does other work. */
+/* The device clears `bytes` of freed memory, from `now_ns` on, while it does other work. */
 void timeline_clear(struct timeline *timeline, uint64_t bytes, uint64_t now_ns);
 
-/* ---- waiting and asking ---------------------------------------------------------------------- */
+/* ---- waiting and querying -------------------------------------------------------------------- */
 
-/* Runs `op` and all that it depends on; its effects are then there, and the host knows. Returns its
- * virtual end. */
+/* Runs `op` and everything that it depends on. Its effects then exist, and the host is ordered
+ * after it. Returns its virtual end. */
 uint64_t timeline_finish(struct timeline_op *op);
-/* The same for all of a stream (its own work, and for the legacy default stream that of all
- * blocking ones) or of a context. 0 when there was none. */
+/* As timeline_finish, for all work of a stream or a context. For a stream that is its own work and,
+ * for the legacy default stream, the work of all blocking streams. Returns 0 when there was
+ * none. */
 uint64_t timeline_stream_finish(struct timeline_stream *stream);
 uint64_t timeline_context_finish(struct timeline_context *context);
-/* The same for waits that GPUs make and nobody promises. */
+/* As the functions above, for waits that GPUs make and no documentation promises: they order in the
+ * sense TIMELINE_ON_GPUS alone. */
 uint64_t timeline_finish_on_gpus(struct timeline_op *op);
 uint64_t timeline_context_finish_on_gpus(struct timeline_context *context);
 
-/* Has `op` ended by host time `now_ns`? Only then (and then for certain) has it run, and the host
- * knows; an answer of false makes nothing visible, unless a kernel whose duration nobody knew had
- * to be run to know. */
+/* Returns true when `op` has ended by host time `now_ns`; it has then run, and the host is ordered
+ * after it. On false nothing becomes visible, except that a kernel of unknown duration may have
+ * been run to find its end. */
 bool timeline_query(struct timeline_op *op, uint64_t now_ns);
-/* Whether that is known already; nothing runs for it, and the host does not learn it. */
+/* As timeline_query, but runs nothing and does not order the host after the operation. */
 bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns);
-/* The same as timeline_query for all that timeline_stream_finish waits for. */
+/* As timeline_query, for everything that timeline_stream_finish waits for. */
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
 
 /* ---- the rest of the host's program ---------------------------------------------------------- */
 
-/* A call of the submission begins: the random order may run something. */
+/* Called at the beginning of each API call: continues begun kernels and, under TIMELINE_RANDOM and
+ * TIMELINE_EARLIEST, may run ready operations. */
 void timeline_nudge(struct timeline *timeline);
-/* Runs whatever can run, for a host that waits without calling: everything, or only this and what
- * it depends on. Returns whether anything was run. */
+/* Runs whatever can run, for a host that waits without an API call: everything, or only operations
+ * of one sort and what they depend on. Returns whether anything was run. */
 enum timeline_some { TIMELINE_HOST_FUNCTIONS, TIMELINE_CONVERSING, TIMELINE_ALL };
 bool timeline_progress(struct timeline *timeline, enum timeline_some some);
 
-/* Are there kernels that have begun and not ended? Goes on with each of them; returns whether one
- * ended. */
+/* A kernel has begun when its `run` has returned TIMELINE_NOT_YET. timeline_has_begun returns
+ * whether there are such kernels; timeline_go_on calls `run` of each again and returns whether one
+ * has run to its end. */
 bool timeline_has_begun(const struct timeline *timeline);
 bool timeline_go_on(struct timeline *timeline);
-/* For `run`: the host is in a call that returns when what it waits for has run, not before. */
+/* Called from `run`: returns whether the host is in a call that returns only once what it waits for
+ * has run. */
 bool timeline_is_awaited(const struct timeline *timeline);
 
-/* From now on work runs as in the order earliest, and what is pending does so now: somebody
- * outside, of whom nothing is known, may look at its effects. Nobody learns of it. */
+/* From now on the order policy is TIMELINE_EARLIEST, and everything pending runs now: a process of
+ * which nothing is known may look at the effects. The host is not ordered after any of it. */
 void timeline_hurry(struct timeline *timeline);
 
-/* Nothing is left to run. */
+/* Returns whether no operation is left to run. */
 bool timeline_is_idle(const struct timeline *timeline);
 
-/* For a process that ends: runs what can run and is no host function. Nobody learns of it. */
+/* For a process that ends: runs what can run, except host functions. The host is not ordered after
+ * any of it. */
 void timeline_run_rest(struct timeline *timeline);
 
-/* Gives what has run its final times, for a process that ends without waiting. */
+/* Gives operations that have run their final times, for a process that ends without waiting. */
 void timeline_settle(struct timeline *timeline);
 
 #endif
