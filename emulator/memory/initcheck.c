@@ -8,7 +8,8 @@
 enum {
     BUCKETS = 1024,
     PAGE = 4096,
-    LOOKS = 4096, /* at the page table: a program with more regions is not slowed down further */
+    LOOKS = 4096, /* most reads of the page table, so that programs with many regions are not slowed
+                     down */
 };
 
 /* An entry of /proc/PID/pagemap (Linux, admin-guide/mm/pagemap). */
@@ -17,18 +18,18 @@ enum {
 #define PAGE_OF_FILE (UINT64_C(1) << 61)
 
 struct followed {
-    struct followed *next; /* of its bucket */
+    struct followed *next; /* in its bucket */
     uint64_t id;
     uint64_t size;
-    uint64_t *bits; /* NULL: nothing is written */
-    bool all;       /* everything is */
+    uint64_t *bits; /* one bit per byte; NULL: nothing is written */
+    bool all;       /* everything is written */
     bool given;
-    bool hosts; /* the device has not touched it */
+    bool hosts; /* managed memory that no device has touched */
 };
 
 static struct {
     struct followed *buckets[BUCKETS];
-    size_t hosts; /* of the host alone */
+    size_t hosts; /* how many followed regions have `hosts` */
     unsigned looks;
 } written;
 
@@ -91,7 +92,7 @@ static uint64_t word_count(const struct followed *followed)
     return (followed->size + 63) / 64;
 }
 
-/* Everything is written as far as anybody can tell. */
+/* Counts everything as written, either because it is or because the bits cannot be kept. */
 static void give_up(struct followed *followed)
 {
     free(followed->bits);
@@ -99,7 +100,7 @@ static void give_up(struct followed *followed)
     followed->all = true;
 }
 
-/* Room for its bits; false: there is nothing to set. */
+/* Allocates the bits if need be. Returns false when there are no bits to set. */
 static bool prepare(struct followed *followed)
 {
     if (followed == NULL || followed->all) return false;
@@ -160,10 +161,11 @@ bool memory_initcheck_never(const struct memory_region *region)
     return followed != NULL && !followed->given && !memory_initcheck_some(region);
 }
 
-/* Of a word's bits: those in groups of `unit` that are all set. */
+/* Returns those bits of the word that belong to aligned groups of `unit` bits all of which are
+ * set. */
 static uint64_t whole_units(uint64_t bits, unsigned unit)
 {
-    uint64_t firsts = bits; /* a bit stays where it and the next unit - 1 are set */
+    uint64_t firsts = bits; /* a bit stays set when it and the next unit - 1 are set */
     for (unsigned step = 1; step < unit; step *= 2) firsts &= firsts >> step;
     static const uint64_t starts[] = {~0ull,
                                       0x5555555555555555ull,
@@ -195,7 +197,7 @@ bool memory_initcheck_find(const struct memory_region *region, const uint64_t *t
     return found->bytes > 0;
 }
 
-/* ---- what the host alone has done ------------------------------------------------------------ */
+/* ---- what the host has done ------------------------------------------------------------------ */
 
 bool memory_initcheck_only_read(const struct memory_region *region)
 {

@@ -9,29 +9,29 @@
 
 enum {
     PAGE = 4096,
-    LARGE = 2 << 20,       /* a large page of most hosts */
-    GUARD = 64 << 10,      /* bytes of no man's land after a region */
-    POISON_FILE = 2 << 20, /* bytes of poison that allocations map again and again */
-    REMEMBERED = 4096,     /* released regions */
-    NEAR = 1 << 20,        /* bytes: how far from a region an address is still "beyond" it */
+    LARGE = 2 << 20,       /* size of a large page on most hosts */
+    GUARD = 64 << 10,      /* inaccessible bytes after a region */
+    POISON_FILE = 2 << 20, /* largest file of poison, which allocations map repeatedly */
+    REMEMBERED = 4096,     /* released regions that memory_explain knows */
+    NEAR = 1 << 20,        /* bytes from a region within which an address is "beyond" it */
 };
 
-/* Far more addresses than memory, so that an address comes back late. */
+/* Far more addresses than memory, so that addresses are reused late. */
 #define RANGE (64ull << 30)
-/* A hint only: addresses that are easy to tell from the host's when read in a message. */
+/* A hint only: addresses that a reader of a message can tell from the host's. */
 #define RANGE_HINT ((void *)0x300000000000)
 
-/* A region and what only this file knows of it. */
+/* A region and this file's private data about it. */
 struct entry {
     struct memory_region region;
-    unsigned char *mapping; /* of pinned and managed memory: with its guards */
+    unsigned char *mapping; /* of pinned and managed memory, with its guards */
     size_t mapping_size;
     bool internal;
-    int file;        /* with its contents, plus 1; 0: they are in none */
-    uint64_t *large; /* a bit for each LARGE of host addresses: memory_overwrite; NULL: none */
+    int file;        /* descriptor + 1 of the file with its contents; 0: none */
+    uint64_t *large; /* a bit per LARGE bytes: memory_overwrite replaced them; or NULL */
 };
 
-/* Addresses that memory_reserve gave away. */
+/* A range of addresses from memory_reserve. */
 struct reserved {
     struct reserved *next;
     uint64_t address, size;
@@ -39,17 +39,17 @@ struct reserved {
 
 static struct {
     uint64_t range;         /* first device address; 0: not started */
-    unsigned char *backing; /* contents of `range` */
-    uint64_t next;          /* first address never used */
+    unsigned char *backing; /* mapping of the contents of `range` */
+    uint64_t next;          /* lowest address that was never used */
     uint64_t limit[MEMORY_DEVICES];
     uint64_t used[MEMORY_DEVICES];
-    int poison;     /* a file of poison, as long as the largest mapping of it so far */
-    off_t poisoned; /* its bytes */
+    int poison;     /* file of poison, as long as the largest mapping of it so far */
+    off_t poisoned; /* length of that file */
     struct entry **entries;
     size_t count, room;
-    struct memory_region released[REMEMBERED]; /* a ring */
+    struct memory_region released[REMEMBERED]; /* ring buffer */
     uint64_t releases;
-    uint64_t ends;             /* releases, and regions that were hidden */
+    uint64_t ends;             /* regions released or hidden */
     struct reserved *reserved; /* list */
 } memory = {.poison = -1};
 
@@ -60,7 +60,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 
 /* ---- poison ---------------------------------------------------------------------------------- */
 
-/* Fills the file with poison up to `size`, from `from` on; both in whole pages. */
+/* Fills the file with poison from `from` to `size`, both multiples of a page. */
 static bool poison_write(int file, off_t from, off_t size)
 {
     unsigned char poison[PAGE];
@@ -70,8 +70,9 @@ static bool poison_write(int file, off_t from, off_t size)
     return true;
 }
 
-/* A process may have small allocations only, and lessons start many processes: the file is as long
- * as it has to be, at least twice what it was. `size`: at most POISON_FILE. */
+/* Grows the file of poison to `size` bytes, POISON_FILE at most, and to twice its length at least.
+ * The file starts small because a process may have small allocations only, and lessons start many
+ * processes. */
 static bool poison_file_reach(off_t size)
 {
     if (size <= memory.poisoned) return true;
@@ -82,7 +83,8 @@ static bool poison_file_reach(off_t size)
     return true;
 }
 
-/* Private pages of a poisoned file instead of a memset: a page costs nothing until it is used. */
+/* Maps private pages of the file of poison instead of filling memory: a page costs nothing until it
+ * is used. */
 static bool contents_map(unsigned char *at, size_t size, bool zeroed)
 {
     if (zeroed)
@@ -100,18 +102,18 @@ static bool contents_map(unsigned char *at, size_t size, bool zeroed)
     return true;
 }
 
-/* Makes pages inaccessible and gives their contents back to the host. Where the kernel cannot (it
- * has no room for one more mapping) they stay as they are: a late touch is not seen, and nothing
- * else. */
+/* Makes pages inaccessible and returns their contents to the host. When the kernel has no room for
+ * another mapping, the pages stay as they are: a late access is then not detected, and nothing else
+ * changes. */
 static void unmap_to_nothing(unsigned char *at, size_t size)
 {
     (void)!mmap(at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
                 0);
 }
 
-/* ---- the table of live regions, by address --------------------------------------------------- */
+/* ---- the table of live regions, sorted by address -------------------------------------------- */
 
-/* The number of regions that begin at or before `address`. */
+/* Returns the number of regions that begin at or before `address`. */
 static size_t entries_up_to(uint64_t address)
 {
     size_t low = 0, high = memory.count;
@@ -125,7 +127,7 @@ static size_t entries_up_to(uint64_t address)
     return low;
 }
 
-/* Whether `before`, which begins first, ends behind the beginning of `after`. */
+/* Returns whether the two overlap; `before` begins first. */
 static bool overlap(const struct entry *before, const struct entry *after)
 {
     return before->region.address + before->region.size > after->region.address;
@@ -218,7 +220,7 @@ bool memory_is_device_address(uint64_t address)
     return memory.range != 0 && address - memory.range < RANGE;
 }
 
-/* The lowest free gap of `span` bytes from `at` on, reservations apart. */
+/* Returns the lowest free gap of `span` bytes from `at` on; reservations are not considered. */
 static uint64_t gap_between_regions(uint64_t at, uint64_t span, uint64_t alignment)
 {
     for (size_t i = 0; i < memory.count; i++) {
@@ -240,7 +242,8 @@ static const struct reserved *reserved_find(uint64_t address, uint64_t size)
     return reserved;
 }
 
-/* The lowest free gap of `span` bytes: only asked when every address has been used once. */
+/* Returns the lowest free gap of `span` bytes, or 0. Used only when every address has been used
+ * once. */
 static uint64_t gap_find(uint64_t span, uint64_t alignment)
 {
     uint64_t at = gap_between_regions(memory.range + GUARD, span, alignment);
@@ -249,10 +252,10 @@ static uint64_t gap_find(uint64_t span, uint64_t alignment)
     return at + span <= memory.range + RANGE ? at : 0;
 }
 
-/* Addresses for `size` bytes and a guard; 0: none are left. */
+/* Returns the first of `size` unused addresses with a guard behind them; 0: none are left. */
 static uint64_t addresses_take(uint64_t size, uint64_t alignment)
 {
-    if (alignment < PAGE) alignment = PAGE; /* every region has its own pages */
+    if (alignment < PAGE) alignment = PAGE; /* regions do not share pages */
     uint64_t span = round_up(size, PAGE) + GUARD;
     uint64_t address = round_up(memory.next, alignment);
     if (address + span > memory.range + RANGE) return gap_find(span, alignment);
@@ -352,9 +355,9 @@ const struct memory_region *memory_register(void *bytes, const struct memory_req
     return NULL;
 }
 
-/* Poison is a file's, in the host's smallest pages. What is overwritten needs none: it is memory of
- * its own then, and an array is walked through with a page fault, and an entry of the processor's
- * table of pages, for every few hundred of those. */
+/* Poison comes from a file, in the host's smallest pages. Memory that is about to be overwritten
+ * needs no poison, so it may become anonymous memory in large pages: walking through an array then
+ * costs far fewer page faults and TLB entries. */
 void memory_overwrite(uint64_t address, uint64_t size)
 {
     const size_t index = entries_up_to(address);
@@ -375,7 +378,7 @@ void memory_overwrite(uint64_t address, uint64_t size)
         if (entry->large[k / 64] >> k % 64 & 1) continue;
         if (mmap(page, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                  0) == MAP_FAILED)
-            return; /* it stays as it is */
+            return; /* the rest stays as it is */
         (void)!madvise(page, LARGE, MADV_HUGEPAGE);
         entry->large[k / 64] |= UINT64_C(1) << k % 64;
     }
@@ -447,7 +450,7 @@ int memory_share(const struct memory_region *region, const char *name)
 struct memory_contents {
     int file;
     uint64_t size;
-    bool adopted; /* another process's */
+    bool adopted; /* created by another process */
 };
 
 uint64_t memory_reserve(uint64_t size, uint64_t alignment)
@@ -530,7 +533,7 @@ const struct memory_region *memory_show(uint64_t address, uint64_t size,
     entry->region.size = size;
     entry->region.bytes = memory.backing + (address - memory.range);
     entry->region.mapped = true;
-    entry->internal = true; /* its contents are counted */
+    entry->internal = true; /* the contents are counted already */
     if (entries_insert(entry)) return &entry->region;
     free(entry);
     return NULL;
@@ -542,9 +545,9 @@ void memory_hide(const struct memory_region *region)
     entry_remove(entries_up_to(region->address) - 1);
 }
 
-/* ---- why there is nothing -------------------------------------------------------------------- */
+/* ---- explaining addresses without a region --------------------------------------------------- */
 
-/* The latest released region that held `address`. */
+/* Returns the region released last that held `address`, or NULL. */
 static const struct memory_region *released_find(uint64_t address)
 {
     uint64_t known = memory.releases < REMEMBERED ? memory.releases : REMEMBERED;
@@ -556,7 +559,7 @@ static const struct memory_region *released_find(uint64_t address)
     return NULL;
 }
 
-/* How many bytes `address` lies outside `region`. */
+/* Returns how many bytes `address` lies outside `region`. */
 static uint64_t distance(const struct memory_region *region, uint64_t address)
 {
     return address < region->address ? region->address - address
@@ -572,7 +575,7 @@ static const struct memory_region *nearest_find(uint64_t address)
         const struct memory_region *after = &memory.entries[index]->region;
         if (best == NULL || distance(after, address) < distance(best, address)) best = after;
     }
-    /* Beyond a buffer by at most its own size, or by a little. */
+    /* The address may be beyond a region by the region's own size, or by NEAR. */
     if (best == NULL) return NULL;
     uint64_t reach = best->size > NEAR ? best->size : NEAR;
     return distance(best, address) <= reach ? best : NULL;

@@ -3,10 +3,10 @@
  * found by address.
  *
  * Device addresses lie in one reserved range that is never accessible: host code that touches one
- * traps and is told so. The bytes themselves are mapped a constant distance away (`bytes`). Pinned
- * and managed memory has one address for host and device.
+ * traps, and a callback receives the access. The contents are mapped at a constant distance from
+ * the addresses (`bytes`). Pinned and managed memory has one address for host and device.
  *
- * It never orders anything: when an access happens is timeline's work.
+ * This module never orders anything: the timeline decides when an access happens.
  *
  * Source: CUDA Programming Guide, "Unified Virtual Address Space"; Driver API, "Memory Management".
  */
@@ -25,39 +25,38 @@ enum memory_kind {
     MEMORY_KIND_COUNT
 };
 
-/* One live range. Fixed from allocation to release; a pointer to it stays valid while it is live.
- */
+/* One live range of addresses. Its fields do not change from allocation to release, except `ended`;
+ * a pointer to it stays valid while it is live. */
 struct memory_region {
-    uint64_t address;     /* as the device sees it, first byte */
-    uint64_t size;        /* bytes asked for; the byte at address + size is outside */
-    unsigned char *bytes; /* where the contents are, readable and writable by us */
-    uint64_t context;     /* owner, trace id */
+    uint64_t address;     /* first byte, as the device sees it */
+    uint64_t size;        /* bytes requested; address + size is outside */
+    unsigned char *bytes; /* the contents, readable and writable by the emulator */
+    uint64_t context;     /* trace id of the owner */
     uint64_t id;          /* trace id */
     uint64_t caller;      /* return address of the allocating call */
-    uint64_t ended;       /* of the call that ended it, or asked a stream to; 0: none has */
+    uint64_t ended;       /* return address of the call that freed it, or will; 0: none */
     enum memory_kind kind;
     bool read_only;  /* __constant__: a kernel's store is a fault */
     bool registered; /* the submission's own memory, pinned later */
-    bool mapped;     /* of memory_show: ends by memory_hide */
-    unsigned flags;  /* of the API call that made it: kept, not interpreted */
-    uint64_t pool;   /* it was taken from, trace id; 0: none */
-    unsigned device; /* whose memory it is: its ordinal */
+    bool mapped;     /* made by memory_show, ended by memory_hide */
+    unsigned flags;  /* of the allocating API call; kept, not interpreted */
+    uint64_t pool;   /* trace id of the pool it comes from; 0: none */
+    unsigned device; /* ordinal of the device whose memory it is */
 };
 
 /* ---- lifetime -------------------------------------------------------------------------------- */
 
-/* Fresh contents of every allocation: as a float 3.4e38, as an int 2139062143, as a pointer an
- * address that no machine has. Never zero, never a number that drowns in a tolerance. */
+/* Every byte of a fresh allocation: as a float 3.4e38, as an int 2139062143, as a pointer an
+ * address that no machine has. Never zero, never a number that disappears within a tolerance. */
 #define MEMORY_POISON 0x7f
 
-#define MEMORY_ALIGNMENT 512ull /* bytes; of what cuMemAlloc returns, Programming Guide 5.3.2 */
+#define MEMORY_ALIGNMENT 512ull /* bytes; alignment of cuMemAlloc, Programming Guide 5.3.2 */
 
-/* Devices that there can be, each with a limit of its own. */
+/* Largest number of devices, each of which has a memory limit of its own. */
 #define MEMORY_DEVICES 16
 
 /* Reserves the range of device addresses, which all devices share; `limit` is the first device's
- * memory in bytes. Returns false when the host refuses the reservation. Calling it again changes
- * nothing. */
+ * memory in bytes. Returns false when the host refuses the reservation. Idempotent. */
 bool memory_start(uint64_t limit);
 void memory_limit_set(unsigned device, uint64_t limit);
 
@@ -69,104 +68,112 @@ struct memory_request {
     uint64_t id;
     uint64_t caller;
     bool read_only;
-    bool internal; /* the device's own: zeroed instead of poisoned, not counted as used */
+    bool internal; /* memory of the emulator's own: zeroed, not counted as used */
     unsigned flags;
     uint64_t pool;
     unsigned device;
 };
 
-/* A new region with poisoned contents, at least 64 KiB away from any other on both sides. Returns
- * NULL when device memory (or the host's) is used up. Addresses of released regions are used again
- * only when the range is used up. Not safe against memory_find in another thread. */
+/* Creates a region with poisoned contents, at least 64 KiB away from any other on both sides.
+ * Returns NULL when device memory (or the host's) is exhausted. Addresses of released regions are
+ * reused only when the range is exhausted. Must not run while another thread calls memory_find. */
 const struct memory_region *memory_allocate(const struct memory_request *request);
 
-/* Makes the host's own memory at `bytes` a pinned region. Returns NULL when it overlaps one. */
+/* Makes the host's own memory at `bytes` a pinned region. Returns NULL when that overlaps a live
+ * region, or the host has no memory. */
 const struct memory_region *memory_register(void *bytes, const struct memory_request *request);
 
-/* The call that returns to `caller` has asked for the end of the region, which is to come. */
+/* The call that returns to `caller` has requested the end of the region, which follows later. */
 void memory_will_end(const struct memory_region *region, uint64_t caller);
 
-/* How many regions have ended: while it stays the same, so do answers of memory_find. */
+/* Returns how many regions have ended. While the number stays the same, results of memory_find stay
+ * valid. */
 uint64_t memory_ends(void);
 
-/* Ends a region, by the call that returns to `caller`; both are remembered for memory_explain. */
+/* Ends a region. memory_explain later finds it, and `caller`, the return address of the call that
+ * ended it. */
 void memory_release(const struct memory_region *region, uint64_t caller);
 
 /* Moves the contents of a region of device memory that memory_allocate made into a file called
- * `name`, which other processes may map as well; address and contents stay what they are. Once
- * moved they stay there: the answer is the same again, whatever the name. The descriptor is the
- * region's; -1: the host refuses. */
+ * `name`, which other processes may map as well; address and contents stay the same. Returns the
+ * file's descriptor, which the region owns, or -1 when the host refuses. Idempotent: later calls
+ * return the same descriptor, whatever `name` is. */
 int memory_share(const struct memory_region *region, const char *name);
 
-/* Live regions by address, and a device's memory in bytes. */
+/* The live regions, sorted by address, and a device's memory in bytes. */
 size_t memory_count(void);
 const struct memory_region *memory_at(size_t index);
 uint64_t memory_limit(unsigned device);
 uint64_t memory_used(unsigned device);
 
-/* True for an address in the reserved range, live or not: never a host pointer. */
+/* Returns true for an address in the reserved range, live or not; such an address is never a host
+ * pointer. */
 bool memory_is_device_address(uint64_t address);
 
-/* ---- addresses and contents apart ------------------------------------------------------------ */
+/* ---- virtual addresses and physical contents ------------------------------------------------- */
 
-/* Device addresses without contents, `size` bytes, in whole pages: nothing is there until contents
- * are mapped and shown. 0: none are left. */
+/* Reserves `size` bytes of device addresses, in whole pages, without contents: nothing is there
+ * until memory_map and memory_show. Returns 0 when no addresses are left. */
 uint64_t memory_reserve(uint64_t size, uint64_t alignment);
 void memory_unreserve(uint64_t address, uint64_t size);
 
-/* Poisoned contents that no address shows, in whole pages; counted as the first device's. NULL: no
- * memory. */
+/* Contents without an address: poisoned, in whole pages, counted as the first device's memory.
+ * memory_contents_create returns NULL when there is no memory. */
 struct memory_contents;
 struct memory_contents *memory_contents_create(uint64_t size);
 void memory_contents_destroy(struct memory_contents *contents);
 
-/* The contents of a file that another process has shared (memory_share); takes the descriptor over,
- * and is counted nowhere. NULL: no memory, and the descriptor is closed. */
+/* Takes the contents of a file that another process has shared (memory_share). Takes ownership of
+ * the descriptor; the memory is not counted. Returns NULL when the host has no memory; the
+ * descriptor is then closed. */
 struct memory_contents *memory_contents_adopt(int file, uint64_t size);
 
-/* Puts all of `contents` at a reserved address, where others may have it too; and takes what is
- * there away. */
+/* memory_map maps all of `contents` at a reserved address; other addresses may map the same
+ * contents. Returns false when the host refuses. memory_unmap removes what is mapped there. */
 bool memory_map(uint64_t address, const struct memory_contents *contents);
 void memory_unmap(uint64_t address, uint64_t size);
 
-/* Makes what is mapped at [address, address + size) a region; its kind, read_only and whose it is
- * as in `request`. NULL: no memory. And the end of the region, not of what is mapped. */
+/* memory_show makes what is mapped at [address, address + size) a region; its kind, read_only, ids
+ * and device are those of `request`. Returns NULL when the host has no memory. memory_hide ends the
+ * region but leaves the mapping. */
 const struct memory_region *memory_show(uint64_t address, uint64_t size,
                                         const struct memory_request *request);
 void memory_hide(const struct memory_region *region);
 
-/* All of [address, address + size) is about to be written, and nothing of it is read before: device
- * memory of one region may get better pages. */
+/* The caller is about to write all of [address, address + size) and reads nothing of it before.
+ * Device memory inside one region may get larger pages for that; its contents there are lost. */
 void memory_overwrite(uint64_t address, uint64_t size);
 
 /* ---- the host's side ------------------------------------------------------------------------- */
 
-/* Copies between bytes that may not be there (a pageable buffer of the submission's). Returns false
- * when the host has no such memory; some of it may have been copied. */
+/* Copies bytes that may not be mapped (a pageable buffer of the submission). Returns false when the
+ * host has no such memory; some bytes may have been copied then. */
 bool memory_copy_guarded(void *to, const void *from, size_t size);
 
-/* Called, in the thread and on the stack of a signal handler, when host code touches a device
- * address. `pc` is the instruction; `region` is NULL when the address is in none. */
+/* Called in a signal handler, in the thread of the access, when host code touches a device address.
+ * `pc` is the address of the instruction; `region` is NULL when no live region holds `address`. */
 typedef void memory_touch(uint64_t address, bool is_store, uint64_t pc,
                           const struct memory_region *region);
 
-/* Installs the SIGSEGV and SIGBUS handler, in front of the one that is there: an address that is
- * none of the device's goes to that one. After `touch` the process ends by the signal. */
+/* Installs a handler for SIGSEGV and SIGBUS in front of the previous one, which still gets every
+ * fault at an address that is not a device address. After `touch` the process ends by the
+ * signal. */
 void memory_trap_install(memory_touch *touch);
 
-/* An alternate stack for the calling thread's handler, unless it has one; and its end. */
+/* Give the calling thread an alternate stack for the handler, unless it has one, and free that
+ * stack. */
 void memory_trap_enter_thread(void);
 void memory_trap_leave_thread(void);
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
-/* What is known of an address that lies in no live region, for messages. */
+/* What is known about an address that lies in no live region, for messages. */
 enum memory_miss {
     MEMORY_MISS_HOST,    /* outside device memory: a host pointer, or garbage */
     MEMORY_MISS_NULL,    /* the first page */
-    MEMORY_MISS_BEYOND,  /* near a live region: `near` is that region */
-    MEMORY_MISS_FREED,   /* inside a region that was freed: `near` is a copy of what it was */
-    MEMORY_MISS_NOWHERE, /* in the reserved range but near nothing */
+    MEMORY_MISS_BEYOND,  /* near the live region `near` */
+    MEMORY_MISS_FREED,   /* inside a released region; `near` is a copy of it */
+    MEMORY_MISS_NOWHERE, /* in the reserved range, but near no region */
 };
 
 struct memory_miss_report {
@@ -174,11 +181,11 @@ struct memory_miss_report {
     struct memory_region near; /* zeroed unless BEYOND or FREED */
 };
 
-/* The live region that holds `address`, or NULL. Safe from several threads at once as long as no
- * allocation or release runs; the executor may keep the answer for the length of one launch. */
+/* Returns the live region that holds `address`, or NULL. Several threads may call it at once while
+ * no allocation or release runs; the executor may keep the result for the length of one launch. */
 const struct memory_region *memory_find(uint64_t address);
 
-/* Why memory_find answered NULL. */
+/* Explains why memory_find returned NULL. */
 struct memory_miss_report memory_explain(uint64_t address);
 
 #endif

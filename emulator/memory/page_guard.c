@@ -16,7 +16,7 @@ static struct {
     const struct page_guard_owner *owner;
     uint64_t numbers, drops;
     struct guard guards[GUARDS];
-    size_t used; /* of the array: all beyond are free */
+    size_t used; /* slots in use; all behind are free */
 } state;
 
 void page_guard_install(const struct page_guard_owner *owner)
@@ -40,14 +40,15 @@ static void protect(uint64_t first, uint64_t end, int protection)
     mprotect((void *)(uintptr_t)first, end - first, protection);
 }
 
-/* Gives every page between the two what the guards ask for, in as few calls as that takes. */
+/* Sets the protection of all pages from `first` to `end` as the guards require, with few system
+ * calls. */
 static void apply(uint64_t first, uint64_t end)
 {
     assert(first % PAGE == 0 && end % PAGE == 0);
     while (first < end) {
         const int protection = protection_of(first);
         uint64_t next = first + PAGE;
-        /* Where guards begin and end is where the answer may change. */
+        /* The protection can change only where a guard begins or ends. */
         uint64_t stop = end;
         for (size_t i = 0; i < state.used; i++) {
             const struct guard *guard = &state.guards[i];
@@ -61,7 +62,8 @@ static void apply(uint64_t first, uint64_t end)
     }
 }
 
-/* The guarded pages of these bytes: from the first guard's to the last one's. */
+/* Finds the span of guarded pages of these bytes, from the first guard's to the last one's. Returns
+ * false when none is guarded. */
 static bool guarded_part(uint64_t address, uint64_t size, uint64_t *first, uint64_t *end)
 {
     *first = UINT64_MAX;
@@ -85,7 +87,8 @@ uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, 
     const uint64_t end = address + size;
     assert(region->address <= address && end <= region_end);
     uint64_t first_page = (address + PAGE - 1) / PAGE * PAGE, end_page = end / PAGE * PAGE;
-    /* A page that the region does not share with anything may be in use by a part of it. */
+    /* At its ends the region's own pages may be guarded although its last bytes do not fill
+     * them. */
     if (!region->registered && address == region->address) first_page = address / PAGE * PAGE;
     if (!region->registered && end == region_end) end_page = (end + PAGE - 1) / PAGE * PAGE;
     if (state.owner == NULL || first_page >= end_page) return 0;
@@ -125,8 +128,9 @@ void page_guard_restore(uint64_t address, uint64_t size)
     if (state.used > 0 && guarded_part(address, size, &first, &end)) apply(first, end);
 }
 
-/* Whether another thread may have dropped the guard that this thread trapped at: it has dropped
- * one since this thread's latest trap. What traps again without is wrong by itself. */
+/* Returns true when another thread may have dropped the guard at which this thread trapped: a guard
+ * has been dropped since this thread's latest trap. Otherwise a fault without a guard is an error
+ * of the program. */
 static bool may_be_dropped(void)
 {
     static _Thread_local uint64_t known_drops;
@@ -143,8 +147,8 @@ bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
     const bool is_guarded = protection_of(page) != (PROT_READ | PROT_WRITE);
     const bool goes_on = is_guarded || may_be_dropped();
     if (is_guarded && lock == PAGE_GUARD_LOCKED) state.owner->touch(address, 1, is_store, pc);
-    /* Who has read may still be the first to write. Without the lock the guard may be dropped
-     * meanwhile, and then the page must be open. */
+    /* After a load the page stays closed for stores, so that a later store is reported. Without the
+     * lock another thread may drop the guard meanwhile, so the page must be opened completely. */
     if (is_guarded)
         protect(page, page + PAGE,
                 is_store || lock == PAGE_GUARD_TAKEN ? PROT_READ | PROT_WRITE : PROT_READ);
@@ -176,7 +180,7 @@ void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc
 
 void page_guard_forget(void)
 {
-    if (state.used == 0) return; /* most forks: and a page less to copy */
+    if (state.used == 0) return; /* the usual case: avoids writing, and so copying, this page */
     for (size_t i = 0; i < state.used; i++)
         if (state.guards[i].number != 0)
             protect(state.guards[i].first, state.guards[i].end, PROT_READ | PROT_WRITE);

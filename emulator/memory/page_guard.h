@@ -1,13 +1,14 @@
-/* page_guard: makes the host trap where it touches page-locked or managed memory that the device
- * still uses, so that the touch can be told and, where it is a mistake, named with its line.
+/* page_guard: makes host code trap when it touches page-locked or managed memory that the device
+ * still uses, so that a callback receives the access and, where it is a mistake, can name its line.
  *
- * A guard covers the pages whose every byte of the region is in use: a neighbour's bytes are never
- * guarded along. A trapped touch is told once for its page and then goes on as if nothing had
- * happened. It does not know what is ordered: whoever is told decides.
+ * A guard covers only pages all of whose bytes in the region are in use: bytes of a neighbour are
+ * never guarded as well. A trapped access is reported once for its page and then continues as if
+ * nothing had happened. This module does not know what is ordered: the callback decides.
  *
- * It takes no lock of its own: its caller holds the one that guards the device, and where the host
- * touches, it asks for that one. System calls that are handed guarded memory fail with EFAULT
- * instead of trapping, unless page_guard_open was told.
+ * It takes no lock of its own: the caller holds the lock that guards the device, and when the host
+ * touches memory, the handler acquires that lock through the owner's callback. A system call that
+ * is given guarded memory fails with EFAULT instead of trapping, unless page_guard_open was called
+ * before.
  */
 #ifndef OVERLAP_MEMORY_PAGE_GUARD_H
 #define OVERLAP_MEMORY_PAGE_GUARD_H
@@ -19,37 +20,39 @@
 
 enum page_guard_lock {
     PAGE_GUARD_LOCKED,
-    PAGE_GUARD_OWN,   /* this thread has it already: it is the device that touches */
-    PAGE_GUARD_TAKEN, /* it cannot be had here: what was touched is opened without a word */
+    PAGE_GUARD_OWN,   /* this thread holds it already: the device itself touches */
+    PAGE_GUARD_TAKEN, /* it cannot be acquired: the page is opened without a report */
 };
 
-/* Called in the handler of the touch's thread. */
+/* The owner's callbacks. They run in the signal handler, in the thread of the access. */
 struct page_guard_owner {
-    /* Takes the lock that guards the device: nobody else drops a guard then. */
+    /* Acquires the lock that guards the device, so that no other thread drops a guard. */
     enum page_guard_lock (*lock)(void);
     void (*unlock)(void);
-    /* Under the lock, before the page is opened. `pc` is the instruction's address. */
+    /* Reports an access; called with the lock, before the page is opened. `pc` is the address of
+     * the instruction. */
     void (*touch)(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
 };
 void page_guard_install(const struct page_guard_owner *owner);
 
-/* Guards the bytes from `address` on, which lie in `region`, from the host's stores, and unless
- * `reads_allowed` from its loads. Returns the guard, or 0 when there is nothing to guard. */
+/* Guards the bytes from `address` on, which lie in `region`, against the host's stores and, unless
+ * `reads_allowed`, its loads. Returns the guard's number, or 0 when no whole page can be guarded or
+ * too many guards exist. */
 uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, uint64_t size,
                           bool reads_allowed);
-void page_guard_drop(uint64_t guard); /* 0 is fine */
+void page_guard_drop(uint64_t guard); /* 0 is ignored */
 
-/* For the device's own access: opens the pages of these bytes, and closes them again. */
+/* For the device's own access: open the guarded pages of these bytes, and close them again. */
 void page_guard_lift(uint64_t address, uint64_t size);
 void page_guard_restore(uint64_t address, uint64_t size);
 
-/* For memory's signal handler: was `address` under a guard? Then it has been told and is open, or
- * another thread dropped the guard first. */
+/* For memory's signal handler: returns true when the access can be repeated: `address` was under a
+ * guard, has been reported and its page is open, or another thread dropped the guard first. */
 bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc);
-/* The host is about to hand these bytes to the system, at `pc`: what of them is under a guard has
- * been touched then, and is open. */
+/* The host is about to pass these bytes to a system call, at `pc`: reports guarded bytes among them
+ * as touched, and opens their pages. */
 void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
-/* In a forked child: nothing is guarded any more. */
+/* In a forked child: removes all guards. */
 void page_guard_forget(void);
 
 #endif

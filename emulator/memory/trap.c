@@ -1,5 +1,5 @@
-/* The host's side of memory: what happens when host code touches a device address, and copies from
- * memory that may not be there. Both hang on one signal handler. */
+/* The host's side of memory: the signal handler for host code that touches a device address, and
+ * copies from memory that may not be mapped, which use the same handler. */
 #include "emulator/memory/memory.h"
 #include "emulator/memory/page_guard.h"
 
@@ -17,7 +17,7 @@ static struct {
     struct sigaction previous_segv, previous_bus;
 } trap;
 
-/* Where a guarded copy of this thread continues when its bytes are not there. */
+/* The thread's guarded copy continues here when its bytes are not mapped. */
 static _Thread_local sigjmp_buf *volatile guard;
 static _Thread_local void *own_stack;
 
@@ -34,24 +34,24 @@ static uint64_t fault_pc(const ucontext_t *state)
 }
 
 #if defined(__aarch64__)
-/* Where the system hands over no syndrome (qemu without a system does not): the instruction tells,
- * by the classes of the Arm Architecture Reference Manual's "Loads and Stores". Atomics are both,
- * and want what a store wants. */
+/* For systems that pass no syndrome to the handler (qemu's user mode does not): decodes whether the
+ * instruction stores, by the classes of the Arm Architecture Reference Manual's "Loads and Stores".
+ * Atomics load and store, and count as stores. */
 static bool instruction_stores(uint32_t instruction)
 {
     static const struct {
         uint32_t mask, value;
     } stores[] = {
         {0xbfff0000, 0x0c000000}, /* several structures */
-        {0xbfe00000, 0x0c800000}, /* several structures, address moved on */
+        {0xbfe00000, 0x0c800000}, /* several structures, post-indexed */
         {0xbfdf0000, 0x0d000000}, /* one structure */
-        {0xbfc00000, 0x0d800000}, /* one structure, address moved on */
+        {0xbfc00000, 0x0d800000}, /* one structure, post-indexed */
         {0x3f400000, 0x08000000}, /* exclusive, ordered, compare and swap */
         {0x3fa07c00, 0x08a07c00}, /* compare and swap, ordered */
         {0x3a400000, 0x28000000}, /* pairs */
-        {0x3bc00000, 0x38000000}, /* one register, any addressing but the next one's */
+        {0x3bc00000, 0x38000000}, /* one register, any addressing mode but unsigned offset */
         {0x3bc00000, 0x39000000}, /* one register, unsigned offset */
-        {0x3fe00000, 0x3c800000}, /* 128 bits, any addressing but the next one's */
+        {0x3fe00000, 0x3c800000}, /* 128 bits, any addressing mode but unsigned offset */
         {0x3fc00000, 0x3d800000}, /* 128 bits, unsigned offset */
         {0x3f200c00, 0x38200000}, /* atomics */
     };
@@ -66,7 +66,7 @@ static bool fault_is_store(const ucontext_t *state)
 #if defined(__x86_64__)
     return state->uc_mcontext.gregs[REG_ERR] & 2; /* bit 1 of the page fault's error code */
 #elif defined(__aarch64__)
-    /* Bit 6 of the exception's syndrome, in a list of records that ends with magic 0. */
+    /* Bit 6 of the exception syndrome, in a list of records that ends with magic 0. */
     const unsigned char *at = state->uc_mcontext.__reserved;
     const unsigned char *const end = at + sizeof state->uc_mcontext.__reserved;
     struct esr_context record;
@@ -85,15 +85,16 @@ static bool fault_is_store(const ucontext_t *state)
 #endif
 }
 
-/* What was installed before us, as if we were not there. */
+/* Calls the handler that was installed before this one. */
 static void pass_on(int number, siginfo_t *info, void *state)
 {
     const struct sigaction *previous = number == SIGBUS ? &trap.previous_bus : &trap.previous_segv;
     if (previous->sa_flags & SA_SIGINFO) {
         previous->sa_sigaction(number, info, state);
     } else if (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN) {
-        /* Ignoring a fault would repeat it for ever: the kernel does not, nor do we. A signal that
-         * somebody sent may be ignored, and does not come again by itself. */
+        /* Ignoring a fault would repeat it for ever, so SIG_IGN is treated as SIG_DFL, as the
+         * kernel does. A signal that a process sent may be ignored; it is not raised again by
+         * itself. */
         const bool sent = info->si_code <= 0;
         if (sent && previous->sa_handler == SIG_IGN) return;
         signal(number, SIG_DFL);
@@ -108,7 +109,7 @@ static void handle(int number, siginfo_t *info, void *state)
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
     const bool raised_by_access = info->si_code > 0;
     if (raised_by_access && page_guard_handle(address, fault_is_store(state), fault_pc(state)))
-        return; /* the access is repeated, and succeeds */
+        return; /* the access is repeated and succeeds */
     if (guard != NULL) {
         sigjmp_buf *back = guard;
         guard = NULL;
@@ -119,7 +120,7 @@ static void handle(int number, siginfo_t *info, void *state)
         return;
     }
     trap.touch(address, fault_is_store(state), fault_pc(state), memory_find(address));
-    /* The access is repeated on return and ends the process by the signal it is. */
+    /* On return the access is repeated, and its signal ends the process. */
     signal(number, SIG_DFL);
 }
 
