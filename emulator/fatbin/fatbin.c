@@ -18,14 +18,14 @@ enum { ENTRY_PTX = 1, ENTRY_ELF = 2 };
 enum {
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
-    FLAG_EXACT = 0x100000, /* compute_90a and the like: for that architecture, no later one */
+    FLAG_EXACT = 0x100000, /* compute_90a and the like: for that architecture only */
 };
 
 struct wrapper {
     uint32_t magic;
     uint32_t version;
     const void *container;
-    const void *const *linked; /* version 2: containers of the translation units, NULL ends */
+    const void *const *linked; /* version 2: containers of the translation units, NULL-terminated */
 };
 
 struct container_header {
@@ -62,7 +62,7 @@ struct reader {
     unsigned capability;
     char *why;
     size_t why_size;
-    bool later; /* PTX for later devices will do, where machine code would run */
+    bool later; /* accept PTX for a later device beside machine code that would run */
 };
 
 __attribute__((format(printf, 3, 4))) static enum fatbin_result
@@ -150,25 +150,25 @@ static bool suits(const struct reader *reader, const struct entry_header *header
                                       : header->arch <= reader->capability;
 }
 
-/* Whether a device of that capability would run this machine code. */
+/* Returns whether a device of that capability would run this machine code. */
 static bool runs(const struct reader *reader, const struct entry_header *header)
 {
     if (header->flags & FLAG_EXACT) return header->arch == reader->capability;
     return header->arch / 10 == reader->capability / 10 && header->arch <= reader->capability;
 }
 
-/* What a container holds besides the entry that was chosen, for the sentence when none was. */
+/* What a container holds besides the chosen entry, for the message when no entry was chosen. */
 struct inventory {
     bool machine_code;
-    unsigned exact; /* the architecture of some for one kind of device alone, sm_90a; 0: none */
+    unsigned exact;      /* an architecture of machine code for it alone, as sm_90a; 0: none */
     unsigned lowest_ptx; /* 0: no PTX at all */
 };
 
-/* The entries of a container that matter; without a payload: there is none such. */
+/* The candidates among a container's entries; a NULL payload means that there is none. */
 struct choice {
-    struct entry best;  /* the PTX that suits */
-    struct entry later; /* the lowest PTX that is for a later device */
-    bool would_run;     /* there is machine code that such a device runs */
+    struct entry best;  /* the PTX for the highest suitable architecture */
+    struct entry later; /* the PTX for the lowest later architecture */
+    bool would_run;     /* there is machine code that such a device would run */
 };
 
 static void consider(const struct reader *reader, const struct entry *entry, struct choice *choice,
@@ -193,7 +193,7 @@ static void consider(const struct reader *reader, const struct entry *entry, str
     }
 }
 
-/* Looks at all entries of a container of at most `size` bytes. */
+/* Examines all entries of a container of at most `size` bytes. */
 static enum fatbin_result choose(const struct reader *reader, const unsigned char *bytes,
                                  size_t size, struct choice *choice, struct inventory *inventory)
 {
@@ -268,8 +268,8 @@ static enum fatbin_result nothing_found(const struct reader *reader,
                   inventory->machine_code ? ", only machine code" : "");
 }
 
-/* A translation unit without suitable PTX is left out (the toolkit's own device runtime is one, in
- * every -rdc program): what is then missing is named when the units are linked. */
+/* A translation unit without suitable PTX is skipped (every -rdc program contains one, the
+ * toolkit's own device runtime). What is missing then is reported when the units are linked. */
 static enum fatbin_result append_wrapper(const struct reader *reader, struct fatbin *fatbin,
                                          const struct wrapper *wrapper, struct inventory *inventory)
 {
@@ -326,8 +326,9 @@ static enum fatbin_result append_plain(const struct reader *reader, struct fatbi
 
 /* ---- machine code ---------------------------------------------------------------------------- */
 
-/* What begins like an ELF file: is it one of code for a device? Read like text, in case that it is
- * none, byte by byte as long as they are right. */
+/* Returns whether an image that begins like an ELF file is machine code for a device. With an
+ * unknown size the identification is compared byte by byte, and reading stops at the first wrong
+ * byte, because the image may be short. */
 static bool is_device_elf(const unsigned char *bytes, size_t size)
 {
     enum { HEADER = 64, TYPE = 16, MACHINE = 18, EM_CUDA_CODE = 190 };
@@ -349,7 +350,7 @@ static enum fatbin_result append_image(const struct reader *reader, struct fatbi
     static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
     uint32_t magic = 0;
 
-    /* Text may be shorter than any header, so not a byte is read past its end. */
+    /* Text may be shorter than any header: no byte is read past its end. */
     const unsigned char *bytes = image;
     size_t known = strnlen(image, size < sizeof magic ? size : sizeof magic);
     if (known == sizeof magic) memcpy(&magic, bytes, sizeof magic);
@@ -380,7 +381,8 @@ enum fatbin_result fatbin_open(const void *image, size_t size, unsigned capabili
     if (why_size > 0) *why = '\0';
     if (image == NULL) return refuse(&reader, FATBIN_NOT_AN_IMAGE, "the image is NULL");
     enum fatbin_result result = append_image(&reader, fatbin, image, size, &inventory);
-    /* Not beside PTX that suits: of a library's parts, made for several devices, one does. */
+    /* Only when no container has suitable PTX: of a library's parts for several devices, one
+     * may. */
     reader.later = true;
     if (result == FATBIN_OK && fatbin->count == 0)
         result = append_image(&reader, fatbin, image, size, &inventory);

@@ -12,7 +12,7 @@
 struct token {
     const char *at;
     size_t length; /* 0: the text has ended */
-    bool is_word;  /* an identifier, a directive or a number: ends where no letter or digit is */
+    bool is_word;  /* an identifier, a directive or a number */
 };
 
 static bool continues_word(char c)
@@ -98,16 +98,17 @@ static void classify(struct statement *statement, struct token word)
     }
 }
 
-/* A function's name is the identifier before its parameters or its end, after the parenthesis of
- * what it returns; a variable's is the first identifier outside of parentheses. */
+/* Returns whether `token` is the statement's name. A function's name is the identifier before its
+ * parameters or its end, after the parenthesised return values; a variable's is the first
+ * identifier outside parentheses. */
 static bool takes_name(const struct statement *statement, struct token token, unsigned depth)
 {
     bool wanted = statement->kind == FUNCTION || statement->kind == VARIABLE;
     return wanted && depth == 0 && statement->name.length == 0 && is_identifier(token);
 }
 
-/* The statement that begins at `at`. Its kind is NOTHING at the end of the text; its end is NULL
- * where the text ends within it. */
+/* Reads the statement that begins at `at`. At the end of the text its kind is NOTHING; where the
+ * text ends inside the statement, its end is NULL. */
 static struct statement next_statement(const char *at, const char *end)
 {
     struct token token = next_token(at, end);
@@ -134,13 +135,13 @@ static struct statement next_statement(const char *at, const char *end)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* A module-level name: of all units so far, or a private one of the unit being read. */
+/* A module-level name: a name of any unit read so far, or a private name of the current unit. */
 struct name {
-    struct token token;   /* first: the tree's order is by it */
+    struct token token;   /* must be first: the tree compares it */
     enum linkage linkage; /* of its definition; EXTERN: no unit defines it */
     bool is_declared, is_written;
-    size_t unit;     /* that defines it */
-    bool is_renamed; /* a private one, because an earlier unit has the name */
+    size_t unit;     /* index of the unit that defines it */
+    bool is_renamed; /* a private name that an earlier unit has as well */
 };
 
 static int by_text(const void *a, const void *b)
@@ -152,11 +153,11 @@ static int by_text(const void *a, const void *b)
 }
 
 struct joiner {
-    void *names;    /* of all units; a tree of struct name, see tsearch(3) */
-    void *privates; /* of the unit being read; the same */
+    void *names;    /* of all units: a tree of struct name, see tsearch(3) */
+    void *privates; /* of the current unit, in the same form */
     FILE *out;
     size_t unit;
-    unsigned file_base, file_count; /* .file numbers given to earlier units, to all units */
+    unsigned file_base, file_count; /* .file numbers given to earlier units; to all units */
     char *why;
     size_t why_size;
 };
@@ -167,7 +168,7 @@ static struct name *find_name(void *const *tree, struct token token)
     return node != NULL ? *(struct name **)node : NULL;
 }
 
-/* The name in the tree, put there if it is new; NULL without memory. */
+/* Returns the name from the tree, inserting it if it is new; NULL: the host has no memory. */
 static struct name *make_name(void **tree, struct token token)
 {
     struct name *name = calloc(1, sizeof *name);
@@ -182,7 +183,8 @@ static struct name *make_name(void **tree, struct token token)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* All of a unit's private names are known before its first statement is written. */
+/* Returns whether the identifier is a private name that has to be renamed. All private names of a
+ * unit are known before its first statement is written. */
 static bool must_rename(const struct joiner *joiner, struct token token)
 {
     const struct name *name = is_identifier(token) ? find_name(&joiner->privates, token) : NULL;
@@ -195,24 +197,24 @@ static bool is_linkage(struct token token)
            is(token, ".common");
 }
 
-/* Where a definition's head ends, if all of it that is wanted is a declaration. */
+/* Returns whether `token` ends the head of a definition, which alone makes a declaration. */
 static bool ends_head(const struct statement *statement, struct token token)
 {
     return is(token, statement->kind == FUNCTION ? "{" : "=") || is(token, ";");
 }
 
-/* How much of a statement is written, see take_public. */
+/* How much of a statement is written; take_public decides. */
 enum extent { NONE, DECLARATION, WHOLE };
 
-/* A function that another unit defines is declared with the linkage of its definition; a variable
- * as .extern. `name` is NULL unless the statement's name is public. */
+/* Writes a statement. A function that another unit defines is declared with the linkage of its
+ * definition, a variable as .extern. `name` is NULL unless the statement's name is public. */
 static void write_statement(struct joiner *joiner, const struct statement *statement,
                             const struct name *name, enum extent extent)
 {
     static const char *const linkages[] = {
         [VISIBLE] = ".visible", [EXTERN] = ".extern", [WEAK] = ".weak", [COMMON] = ".common"};
     const char *at = statement->start;
-    bool is_file = false; /* the next number is one of a .file */
+    bool is_file = false; /* the next number is a .file number */
     const bool declares = name != NULL && (extent == DECLARATION || !statement->is_definition);
     while (at < statement->end) {
         struct token token = next_token(at, statement->end);
@@ -244,8 +246,8 @@ static enum fatbin_result refuse(const struct joiner *joiner, enum fatbin_result
     return result;
 }
 
-/* The public names of a unit and which linkage their definition has: of several weak ones the
- * first is taken, unless there is a strong one. */
+/* Collects a unit's public names with the linkage of their definitions. A strong definition
+ * replaces weak ones; of several weak definitions the first is used. */
 static enum fatbin_result read_public_names(struct joiner *joiner, const char *text,
                                             const char *end)
 {
@@ -268,8 +270,8 @@ static enum fatbin_result read_public_names(struct joiner *joiner, const char *t
     return FATBIN_OK;
 }
 
-/* What of a public name's statement is needed: its definition, and before that one declaration. A
- * definition that gives way to another unit's is a declaration for its own. */
+/* Returns how much of a statement with a public name is written: its definition, and before that
+ * one declaration. A definition that another unit's replaces is written as a declaration. */
 static enum extent take_public(struct name *name, const struct statement *statement)
 {
     if (name->is_written) return NONE;

@@ -1,8 +1,9 @@
 /* fatbin_link: joins the PTX texts of a program's translation units (nvcc -rdc=true, cuLink) into
- * one text, as a linker joins objects: one definition of every name, private names kept apart.
+ * one text, as a linker joins objects: one definition per name; private names of different units
+ * stay distinct.
  *
- * It reads PTX as tokens and module-level statements only. Whether the result is right PTX is the
- * parser's to say; what stays undefined is named when a function that needs it is called.
+ * This module reads PTX as tokens and module-level statements only. The parser decides whether the
+ * result is valid PTX; an undefined name is reported when a function that needs it is called.
  *
  * Source: PTX ISA 9.0, "Linking Directives", "Debugging Directives".
  */
@@ -11,9 +12,10 @@
 
 #include "emulator/fatbin/fatbin.h"
 
-/* Joins all units of `fatbin`. On FATBIN_OK `joined` owns the text (released with free). Otherwise
- * zeroes it and writes one sentence to `why`: FATBIN_DAMAGED when a name is defined twice or a text
- * ends in the middle of a statement, FATBIN_NO_MEMORY. */
+/* Joins all units of `fatbin`. On FATBIN_OK `joined` owns the text, which the caller releases with
+ * free. Otherwise zeroes `joined` and writes one sentence to `why`: FATBIN_DAMAGED when a name is
+ * defined twice or a text ends in the middle of a statement, FATBIN_NO_MEMORY when the host has no
+ * memory. */
 enum fatbin_result fatbin_link(const struct fatbin *fatbin, struct fatbin_unit *joined, char *why,
                                size_t why_size);
 
