@@ -8,8 +8,7 @@
 enum {
     BUCKETS = 1024,
     PAGE = 4096,
-    LOOKS = 4096, /* most reads of the page table, so that programs with many regions are not slowed
-                     down */
+    LOOKS = 4096, /* reads of the page table; bounds the cost where regions are many */
 };
 
 /* An entry of /proc/PID/pagemap (Linux, admin-guide/mm/pagemap). */

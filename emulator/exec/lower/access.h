@@ -1,5 +1,9 @@
-/* lower_access: what the files that lower loads, stores and copies share: where an access goes, and
- * what racecheck and initcheck have to be told before it. Private to emulator/exec/lower/.
+/* lower_access: shared by the files that lower loads, stores and copies: where an access goes, and
+ * what the checks must know before it runs. Private to emulator/exec/lower/.
+ *
+ * A look is a load after which some way through the function leads to an act: a store or an atomic
+ * to the same address. Such a load is not checked for races; the act is (check/grid_shadow.h). A
+ * strong access is volatile or has a memory ordering other than .weak.
  */
 #ifndef OVERLAP_EXEC_LOWER_ACCESS_H
 #define OVERLAP_EXEC_LOWER_ACCESS_H
@@ -9,64 +13,68 @@
 
 /* ---- lower/memory.c -------------------------------------------------------------------------- */
 
-/* Where an access goes, as the rows of ops/memory.def call it. */
+/* Where an access goes. */
 struct lower_place {
-    const char *where; /* NULL: entry parameters, which are constants */
-    uint32_t slot;     /* the address's register */
+    const char *where; /* as in the keys of ops/memory.def; NULL: entry parameters (constants) */
+    uint32_t slot;     /* slot of the address */
     uint64_t offset;
-    bool global; /* other blocks may see it */
+    bool global; /* other blocks may access it */
 };
-/* False: lower_unsupported has been called. */
+/* Returns false when lower_unsupported has been called. */
 bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint16_t space,
                       struct lower_place *place);
-/* The slot with the generic address, 64 bits, of global or shared memory; UINT32_MAX: not possible,
- * and lower_unsupported has been called. */
+/* Returns the slot with the 64-bit generic address of global or shared memory, or EXEC_NO_SLOT when
+ * lower_unsupported has been called. */
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint16_t space);
 
-/* The slots of a bulk copy: the ranks that a multicast names (NULL: it is none), and room for a
- * reduction's operation. False: not possible, and lower_unsupported has been called. */
+/* Fills in the slots of a bulk copy: those of a multicast's ranks (`ranks`; NULL: no multicast),
+ * and scratch slots for a reduction. Returns false when lower_unsupported has been called. */
 bool lower_bulk_slots(struct lower *lower, const struct ptx_operand *ranks, struct exec_bulk *bulk);
 
-/* A fence of the scope of the instruction at hand. */
+/* Emits a fence with the scope of `at`. */
 void lower_fence(struct lower *lower);
 
 /* ---- lower/racecheck.c ----------------------------------------------------------------------- */
 
-/* Before the access that they are about; nothing in a program that is not watched. */
+/* Called before the access that they are about; they emit nothing in a program that is not
+ * watched. */
 
-/* `count` elements of `element` bytes at `place`, if that may be shared memory. `slots`: those of a
- * store's values, or NULL. */
+/* Emits the race check of an access to `count` elements of `element` bytes at `place`, if that may
+ * be shared memory. `slots` are those of a store's values, or NULL. */
 void lower_racecheck(struct lower *lower, const struct lower_place *place, uint32_t element,
                      uint32_t count, enum exec_access access, const uint32_t slots[4]);
-/* An asynchronous copy of `bytes` bytes to `place`; and what closes or waits for groups of them. */
+/* The same for an asynchronous copy of `bytes` bytes to `place`; and for an instruction that closes
+ * or waits for groups of such copies. */
 void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes);
 void lower_racecheck_groups(struct lower *lower);
-/* The atomic or, if it is strong, the load or store at hand, of `bytes` bytes at `place`: threads
- * may tell each other something by it. `value`: the slot of a store's. And a fence. */
+/* Emits the check of the atomic or of the strong load or store `at`, of `bytes` bytes at `place`,
+ * by which threads may communicate. `value` is the slot of a store's value. And the same for a
+ * fence. */
 void lower_order(struct lower *lower, const struct lower_place *place, uint32_t bytes,
                  enum exec_access access, uint32_t value);
 void lower_order_fence(struct lower *lower);
-/* Whether threads of the function may. */
+/* Returns whether threads of the function may communicate through memory. */
 bool lower_converses(const struct ptx_function *source);
 /* Which acts further on in the function make a load a look, besides atomics on the same address. */
 enum lower_acts {
-    LOWER_ACTS_STORES = 1,  /* stores too */
-    LOWER_ACTS_AT_ONCE = 2, /* with no barrier of the block between */
+    LOWER_ACTS_STORES = 1,  /* stores as well */
+    LOWER_ACTS_AT_ONCE = 2, /* only acts before the block's next barrier */
     LOWER_ACTS_OF_SHARED = LOWER_ACTS_AT_ONCE,
     LOWER_ACTS_OF_BLOCKS = LOWER_ACTS_STORES,
     LOWER_ACTS_OF_THREADS = LOWER_ACTS_STORES | LOWER_ACTS_AT_ONCE,
 };
-/* Whether the store at hand changes what a volatile load of the function, other than a loop that
- * waits, has brought from there. */
+/* Returns whether the store `at` modifies what a volatile load of the function, outside of a loop
+ * that waits, has read from the same address. */
 bool lower_modifies(struct lower *lower, const struct ptx_operand *address);
 bool lower_looks(struct lower *lower, const struct ptx_operand *address, enum lower_acts acts);
-/* What the store at hand does with what a load of the function has brought from the same address:
- * 0, EXEC_LOOK_UPDATES, or that and EXEC_LOOK_COUNTS. lower/updates.c. */
+/* Returns how the store `at` uses a value that the function has loaded from the same address: 0,
+ * EXEC_LOOK_UPDATES, or that and EXEC_LOOK_COUNTS. lower/updates.c. */
 unsigned lower_updates(struct lower *lower);
-/* Whether the address is that of `at`'s operand, as far as the text says. lower/racecheck.c. */
+/* Returns whether `address` equals the address `operand`, as far as the text of the function shows.
+ * lower/racecheck.c. */
 bool lower_same_address(struct lower *lower, const struct ptx_operand *address,
                         const struct ptx_operand *operand);
-/* The access with that cache is such a look, or volatile or ordered: enum exec_look bits. */
+/* Adds the enum exec_look bits `looks` to what is known of the access with index `cache`. */
 void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks);
 
 #endif

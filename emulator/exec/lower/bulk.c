@@ -1,5 +1,4 @@
-/* Bulk copies, reductions and stores: what ops/bulk.c is told of them. PTX ISA 9.0, 9.7.9.25.4,
- * 9.7.9.15.
+/* Lowers bulk copies, reductions and stores for ops/bulk.c. PTX ISA 9.0, 9.7.9.25.4, 9.7.9.15.
  */
 #include "emulator/exec/lower/access.h"
 

@@ -1,8 +1,9 @@
-/* What calls imply: how deep the stack is, and which properties of a callee are its callers' too.
+/* What follows from calls: the depth of the stack, and which properties of a callee its callers
+ * inherit.
  */
 #include "emulator/exec/lower/program.h"
 
-/* A caller's blocks do the atomics of what it calls too. True when that changes the caller. */
+/* A caller's blocks do the atomics of its callees, too. Returns whether that changes the caller. */
 static bool commute_together(struct exec_function *caller, exec_handler *commutes)
 {
     if (caller->talks || commutes == NULL || commutes == caller->commutes) return false;
@@ -13,7 +14,7 @@ static bool commute_together(struct exec_function *caller, exec_handler *commute
     return true;
 }
 
-/* What a call through a pointer may reach: any function of the program. */
+/* Joined properties of everything that a call through a pointer may reach: any function. */
 struct pointed {
     bool talks, converses, fences, launches;
     exec_handler *commutes;
@@ -22,7 +23,7 @@ struct pointed {
 static void add_pointed(struct pointed *pointed, const struct exec_function *function)
 {
     pointed->talks |= function->talks;
-    /* Of several kinds, none stands for all: whoever calls through a pointer talks. */
+    /* With several kinds of atomics, a caller through a pointer counts as one that talks. */
     pointed->talks |=
         pointed->commutes && function->commutes != NULL && pointed->commutes != function->commutes;
     if (function->commutes != NULL) pointed->commutes = function->commutes;
@@ -31,7 +32,7 @@ static void add_pointed(struct pointed *pointed, const struct exec_function *fun
     pointed->launches |= function->info.launches;
 }
 
-/* Sets a property that the callee has; true when that changes the caller. */
+/* Lets the caller inherit a property of the callee. Returns whether that changes the caller. */
 static bool inherit(bool *caller, bool callee)
 {
     const bool changed = callee && !*caller;
@@ -39,7 +40,8 @@ static bool inherit(bool *caller, bool callee)
     return changed;
 }
 
-/* What one call makes of `function`; `callee` NULL: through a pointer. */
+/* Applies one call to `function`. `callee` is NULL for a call through a pointer. Returns whether
+ * that changes the function. */
 static bool follow_call(struct exec_function *function, const struct exec_function *callee,
                         const struct pointed *pointed)
 {
@@ -53,14 +55,14 @@ static bool follow_call(struct exec_function *function, const struct exec_functi
            changed;
 }
 
-/* Left out so far: exec_program_add. */
+/* Not lowered yet: see exec_program_add. */
 static bool is_missing(const struct exec_function *function)
 {
     return function->defined && function->code == NULL;
 }
 
-/* Direct callees' properties flow up until nothing changes; whoever is still not settled then is
- * part of a cycle. */
+/* Propagates properties and stack sizes from callees to callers until nothing changes. A function
+ * that is not settled then is part of a cycle of calls, or calls through a pointer. */
 void lower_settle_calls(struct exec_program *program)
 {
     exec_handler *direct = exec_row_find("call")->run;

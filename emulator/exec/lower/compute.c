@@ -1,5 +1,5 @@
-/* Instructions that compute: those with a row, matched by key and shape, and the few that are made
- * of several rows (vector mov, set, address conversions). */
+/* Instructions that compute: those with a row, found by key and shape, and the few that are made of
+ * several rows (vector mov, set, address conversions). */
 #include "emulator/exec/lower/lower.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The width in bytes per lane, and the signedness, of the `index`-th word of a shape; 0: no such
- * operand. */
+/* Returns the width in bytes per lane, and the signedness, of the `index`-th word of a shape; 0
+ * when there is no such operand. */
 static uint32_t shape_width(const char *shape, unsigned index, bool *is_signed)
 {
     for (; index && *shape; index--) shape = exec_shape_next(shape);
@@ -23,7 +23,7 @@ static uint32_t destination_register(const struct ptx_operand *operand)
     return operand->kind == PTX_OPERAND_SINK ? PTX_SINK : operand->reg;
 }
 
-/* Compiles the present instruction as `row`; `round` wraps it in a rounding mode. */
+/* Lowers `at` to `row`. A `round` of 0 or more makes the instruction run in that rounding mode. */
 static void lower_by_row(struct lower *lower, const struct exec_row *row, int round)
 {
     const struct ptx_instruction *at = lower->at;
@@ -99,7 +99,7 @@ static uint32_t combine(struct lower *lower, uint16_t boolean, uint32_t a, uint3
     return inst->d = d;
 }
 
-/* Compares a and b into scratch masks: `yes`, and its complement `no`. */
+/* Emits the comparison of a and b into two scratch masks: `yes`, and its complement `no`. */
 static bool compare(struct lower *lower, uint32_t *yes, uint32_t *no)
 {
     struct ptx_instruction plain = *lower->at;
@@ -140,7 +140,7 @@ static void lower_setp_combined(struct lower *lower)
     const uint32_t p =
         lower_destination(lower, destination_register(&operands[0]), LOWER_MASK, false);
     if (operands[0].kind == PTX_OPERAND_PAIR && operands[0].second != PTX_SINK) {
-        /* c may be p itself. */
+        /* c and p may be the same register. */
         const uint32_t q = combine(lower, lower->at->modifiers.boolean, no, c, no);
         combine(lower, lower->at->modifiers.boolean, yes, c, p);
         struct exec_inst *inst = lower_row(lower, "mov.pred");
@@ -170,7 +170,7 @@ static void lower_lop3_combined(struct lower *lower)
     combine(lower, lower->at->modifiers.boolean, some, q, lower->registers[operands[0].second]);
 }
 
-/* setp of a pair: p is the lower halves' result, q the upper ones'. */
+/* setp of packed values: p receives the result of the lower halves, q that of the upper halves. */
 static void lower_setp_packed(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;
@@ -191,7 +191,7 @@ static void lower_setp_packed(struct lower *lower)
         const uint32_t given = lower_source(lower, &operands[3], LOWER_MASK);
         if (given == EXEC_NO_SLOT) return;
         c = lower_scratch(lower);
-        move(lower, given, c, LOWER_MASK); /* it may be a destination */
+        move(lower, given, c, LOWER_MASK); /* c may be a destination */
     }
     const uint32_t a = lower_source(lower, &operands[1], 4);
     const uint32_t b = lower_source(lower, &operands[2], 4);
@@ -272,7 +272,7 @@ static const char *bits_key(const char *what, uint32_t bits, char *key, size_t s
     return key;
 }
 
-/* d = {a, b, ...}, the first lowest: by halves. */
+/* Emits d = {a, b, ...}, where a is lowest, by packing halves recursively. */
 static uint32_t pack(struct lower *lower, const struct ptx_operand *elements, uint32_t count,
                      uint32_t bits)
 {
@@ -308,7 +308,7 @@ static void unpack(struct lower *lower, const struct ptx_operand *elements, uint
     unpack(lower, elements + count / 2, count / 2, bits / 2, high);
 }
 
-/* 128 bits: the low 64 bits of all lanes, then the high ones. */
+/* A 128-bit slot holds the low 64 bits of all lanes, then the high ones. */
 static void lower_mov128(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;
@@ -331,7 +331,7 @@ static void lower_mov128(struct lower *lower)
             if (slots[side][k] == EXEC_NO_SLOT) return;
         }
     }
-    /* Both are read before either is written. */
+    /* Both halves are read before either is written. */
     lower_guard(lower);
     for (uint32_t k = 0; k < 2; k++) move(lower, slots[1][k], kept[k] = lower_scratch(lower), 8);
     for (uint32_t k = 0; k < 2; k++) move(lower, kept[k], slots[0][k], 8);
@@ -361,7 +361,7 @@ static void lower_mov(struct lower *lower)
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* Generic address of the start of a state space, as a difference from the space's own addresses. */
+/* Returns the difference between a generic address and the address inside the state space. */
 static uint64_t window_of(const struct lower *lower, uint16_t space, bool *known)
 {
     *known = true;
@@ -411,8 +411,9 @@ static void lower_cvta(struct lower *lower)
     inst->d = d;
 }
 
-/* A generic address is in the window of its space, or in none (global). Kernel parameters are in
- * global memory too; whether an address is a constant variable's, memory knows. */
+/* A generic address lies in the window of its space, or in none (global). Kernel parameters are in
+ * global memory as well; whether an address belongs to a constant variable is looked up at run
+ * time. */
 static void lower_isspacep(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;
@@ -456,9 +457,10 @@ static void lower_rank(struct lower *lower)
     inst->d = d;
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- the entry point ------------------------------------------------------------------------- */
 
-/* Those that no single row computes; false: a row may. */
+/* Lowers opcodes that no single row computes. Returns false when a row may compute the
+ * instruction. */
 static bool lower_without_row(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -477,7 +479,7 @@ static bool lower_without_row(struct lower *lower)
     case PTX_OP_GETCTARANK:
         lower_rank(lower);
         return true;
-    case PTX_OP_CREATEPOLICY: /* any value: nobody looks at policies */
+    case PTX_OP_CREATEPOLICY: /* any value: no instruction uses the policy */
         move(lower, lower_value(lower, 0, 8),
              lower_destination(lower, destination_register(&at->operands[0]), 8, false), 8);
         return true;
@@ -505,13 +507,14 @@ static bool lower_without_row(struct lower *lower)
     }
 }
 
-/* The row for the instruction, and the rounding that it needs beyond the nearest; -1: none. */
+/* Returns the row for the instruction. *round is the rounding mode that the row needs around it, or
+ * -1. */
 static const struct exec_row *find_row(const struct ptx_instruction *at, int *round)
 {
     char key[96];
     lower_key(at, key, sizeof key);
     if ((at->op == PTX_OP_MIN || at->op == PTX_OP_MAX) && at->operand_count == 4) {
-        memmove(key + 4, key + 3, sizeof key - 4); /* min.f32: min3.f32 */
+        memmove(key + 4, key + 3, sizeof key - 4); /* min.f32 becomes min3.f32 */
         key[3] = '3';
         key[sizeof key - 1] = '\0';
     }

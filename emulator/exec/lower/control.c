@@ -1,4 +1,4 @@
-/* Branches, calls, returns, barriers and what the lanes of a warp do together. */
+/* Branches, calls, returns, barriers and warp-wide operations. */
 #include "emulator/exec/lower/lower.h"
 
 #include <stdio.h>
@@ -153,7 +153,7 @@ static void lower_barrier_reduction(struct lower *lower)
 
 /* ---- warp-wide ------------------------------------------------------------------------------- */
 
-/* d{|p}, value, {b, c,} members. The value of a vote is 1 or 0. */
+/* d{|p}, value, {b, c,} members. A vote's value is 1 or 0. */
 static void lower_together(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;

@@ -1,5 +1,5 @@
-/* Which instructions of a kernel come behind its wait for the kernel before it, on some way: what
- * it touches ahead of that is unordered against what the other does. PTX ISA 9.7.13.13,
+/* Finds the instructions of a kernel that may run after its wait for the preceding kernel. Accesses
+ * before that wait are unordered against those of the preceding kernel. PTX ISA 9.7.13.13,
  * griddepcontrol.
  */
 #include "emulator/exec/lower/lower.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A function that is called may wait. */
+/* A called function may wait. */
 static bool waits(const struct ptx_instruction *inst)
 {
     return inst->op == PTX_OP_CALL ||

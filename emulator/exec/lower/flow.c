@@ -1,5 +1,5 @@
-/* From which registers to which each instruction of a function takes values, for check/poison.h.
- * Rows are known by their handlers; what is not known is said to be so. */
+/* The data flow of each instruction of a function, from slots to slots, for check/poison.h. Rows
+ * are recognised by their handlers; the flow of any other instruction is EXEC_FLOW_UNKNOWN. */
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/proxy.h"
@@ -31,7 +31,7 @@ static bool begins(const char *text, const char *with)
     return *text == *with && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Rows whose shape says nothing. */
+/* Rows whose flow does not follow from their shape, by the beginnings of their keys. */
 static const struct other {
     const char *begin;
     uint8_t flow;
@@ -73,7 +73,7 @@ static uint8_t flow_of_other(const struct other *other, const char *keys)
     return (uint8_t)(flow | (strstr(keys, ".v4") ? 4u : strstr(keys, ".v2") ? 2u : 1u));
 }
 
-/* Between floats, and from or to one, a conversion computes. */
+/* A conversion between floats, or from or to a float, computes; other conversions move bits. */
 static bool is_move(const struct exec_row *row)
 {
     return !begins(row->keys, "cvt.") ||
@@ -124,7 +124,7 @@ static uint8_t flow_of(const struct exec_inst *inst)
     exec_handler *run = wrapped ? inst->inner : inst->run;
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)
         if (run == asides[k]) return EXEC_FLOW_NONE;
-    /* A shuffle follows its own values, a barrier of the warp has none. */
+    /* A shuffle follows its own values; a barrier of the warp has none. */
     if (run == exec_row_find("sync")->run && inst->inner != NULL) {
         static const char *const silent[] = {"shfl.sync.up.b32",   "shfl.sync.down.b32",
                                              "shfl.sync.bfly.b32", "shfl.sync.idx.b32",
@@ -150,7 +150,7 @@ void lower_flow(struct lower *lower)
     if (!wanted || !lower->program->watched) return;
     pthread_once(&flows.once, build);
     uint8_t *flow = arena_take(&lower->program->arena, function->code_count, sizeof *flow);
-    if (flow == NULL) return; /* then nothing is followed */
+    if (flow == NULL) return; /* without it, no flow is followed */
     for (size_t k = 0; k < function->code_count; k++) flow[k] = flow_of(&function->code[k]);
     function->flow = flow;
 }

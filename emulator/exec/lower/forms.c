@@ -1,6 +1,6 @@
-/* Which instructions of a function are loads and stores of global or shared memory, and of how many
- * bytes, for machine/probe.h: known by the keys of their rows. And which have to do with more than
- * a thread's own values, for machine/stall.c: known by their opcodes. */
+/* For machine/probe.h: which instructions are loads and stores of global or shared memory, and of
+ * how many bytes, recognised by the keys of their rows. For machine/stall.c: which instructions
+ * affect or see more than a thread's own values, recognised by their opcodes. */
 #include "emulator/base/array.h"
 #include "emulator/exec/lower/program.h"
 
@@ -12,7 +12,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Of "v2.u32", which has 8 bytes: EXEC_FORM_WIDTH is 1 + their binary logarithm. */
+/* Returns 1 + the binary logarithm of the bytes of a type such as "v2.u32": EXEC_FORM_WIDTH. */
 static uint8_t width_of(const char *type)
 {
     unsigned log = 0;
@@ -27,7 +27,7 @@ static uint8_t width_of(const char *type)
 static uint8_t form_of(const char *key)
 {
     static const struct {
-        const char *where; /* behind "ld." or "st." */
+        const char *where; /* the text behind "ld." or "st." */
         uint8_t form;
     } places[] = {{"global.", 0},
                   {"generic.", 0},
@@ -54,10 +54,10 @@ void lower_note_form(struct lower *lower, const char *key)
     lower->forms[lower->form_count++] = (struct lower_form){lower->code_count - 1, form};
 }
 
-/* ---- what a thread does for itself ----------------------------------------------------------- */
+/* ---- instructions on a thread's own values --------------------------------------------------- */
 
-/* From registers, constants and what its block has in shared memory to registers, and where it goes
- * on. Of what is not here it is not known. */
+/* Opcodes that read only registers, constants and the block's shared memory, and affect only
+ * registers and control flow. Any other opcode counts as one that may do more. */
 static const bool own[PTX_OPCODE_COUNT] = {
     [PTX_OP_ADD] = true,          [PTX_OP_SUB] = true,        [PTX_OP_MUL] = true,
     [PTX_OP_MAD] = true,          [PTX_OP_DIV] = true,        [PTX_OP_REM] = true,
@@ -78,7 +78,7 @@ static const bool own[PTX_OPCODE_COUNT] = {
     [PTX_OP_MBARRIER_TRY] = true,
 };
 
-/* Of a function that the program has itself. */
+/* Returns whether the callee is a function with a body in the program. */
 static bool calls_own(const struct lower *lower, const struct ptx_call *call)
 {
     const struct ptx_function *callee = call->function;
@@ -87,7 +87,8 @@ static bool calls_own(const struct lower *lower, const struct ptx_call *call)
            lower->program->functions[callee->index]->builtin == EXEC_BUILTIN_NONE;
 }
 
-/* By the space; of a generic address whoever executes it sees where it leads, if it has a form. */
+/* Decides by the state space. Where a generic address leads is checked at run time, if the
+ * instruction has a form. */
 static bool stays_inside(const struct ptx_instruction *at, bool has_form)
 {
     switch (at->modifiers.space) {
@@ -108,7 +109,7 @@ static bool stays_inside(const struct ptx_instruction *at, bool has_form)
     }
 }
 
-/* `forms`: of its code, `count` of them. */
+/* `forms`: the `count` forms of the instruction's code. */
 static bool is_own(const struct lower *lower, const struct ptx_instruction *at,
                    const uint8_t *forms, size_t count)
 {
@@ -133,7 +134,7 @@ void lower_forms(struct lower *lower)
     struct exec_function *function = lower->function;
     struct exec_probed *probed = arena_take(&lower->program->arena, 1, sizeof *probed);
     uint8_t *forms = arena_take(&lower->program->arena, function->code_count, sizeof *forms);
-    if (probed == NULL || forms == NULL) return; /* then nobody looks */
+    if (probed == NULL || forms == NULL) return; /* without it, no instruction is probed */
     *probed = (struct exec_probed){0};
     memset(forms, 0, function->code_count);
     for (size_t k = 0; k < lower->form_count; k++) forms[lower->forms[k].at] = lower->forms[k].form;

@@ -1,4 +1,5 @@
-/* Where memory lies: parameters, local and shared variables, and what does not fit. */
+/* The layout of memory: parameters, local and shared variables; refuses what no device could
+ * hold. */
 #include "emulator/exec/lower/program.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ static bool fits_shared(struct exec_program *program, const char *name, uint64_t
                              "static shared memory for a block (dynamic may be more)", name);
 }
 
-/* Formal parameters and results first in a device function's local memory. */
+/* Formal parameters and results come first in a device function's local memory. */
 bool lower_formals_layout(struct exec_program *program, struct exec_function *function,
                           const struct ptx_function *source)
 {
@@ -83,9 +84,9 @@ bool lower_formals_layout(struct exec_program *program, struct exec_function *fu
     return true;
 }
 
-/* .local variables, then .param variables of call sequences, which share their place with those
- * whose scopes are over. .shared variables of an entry in its own area, of other functions in the
- * module's. */
+/* .local variables, then .param variables of call sequences, which share memory with those whose
+ * scopes have ended. .shared variables of an entry lie in its own area, those of device functions
+ * in the module's. */
 bool lower_body_layout(struct exec_program *program, struct exec_function *function,
                        const struct ptx_function *source, uint32_t *offsets)
 {
@@ -149,7 +150,7 @@ bool lower_parameters_layout(struct exec_program *program, struct exec_function 
     return true;
 }
 
-/* ---- which functions see which shared memory ------------------------------------------------- */
+/* ---- which functions use shared variables of the module -------------------------------------- */
 
 static bool names_module_shared(const struct ptx_operand *operand)
 {

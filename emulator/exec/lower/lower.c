@@ -1,5 +1,5 @@
-/* What compiling any instruction needs: emission, guards, slots for registers, constants and
- * addresses, and the walk over a function. */
+/* What lowering of any instruction needs: emission, guards, slots for registers, constants and
+ * addresses, and the loop over a function. */
 #include "emulator/exec/lower/access.h"
 #include "emulator/exec/lower/program.h"
 
@@ -56,7 +56,7 @@ struct exec_inst *lower_row(struct lower *lower, const char *key)
     return inst;
 }
 
-/* Branches name PTX instructions until the function is complete: see resolve_branches. */
+/* A branch's imm holds the index of its target PTX instruction until resolve_branches. */
 void lower_guard(struct lower *lower)
 {
     if (lower->at->guard == PTX_NO_REGISTER || lower->guard_handled) return;
@@ -177,7 +177,7 @@ static uint32_t special_source(struct lower *lower, const struct ptx_operand *op
         return EXEC_NO_SLOT;
     }
     if (exec_special_reserved(special)) lower->program->sees_reserved = true;
-    if (own == LOWER_MASK) { /* a constant of the frame is a number */
+    if (own == LOWER_MASK) { /* predicate slots cannot be frame constants: compare a number */
         const uint32_t number =
             lower_constant(lower, EXEC_CONSTANT_SPECIAL, (int32_t)special, operand->component, 4);
         const uint32_t none = lower_value(lower, 0, 4);
@@ -307,7 +307,8 @@ static bool reads_batch(const struct lower *lower, const struct ptx_operand *ope
            lower->batch_of[operand->reg] == lower->batch;
 }
 
-/* Before an instruction is compiled: does it use what a load of the present batch brings? */
+/* Called before an instruction is lowered: ends the batch when the instruction uses what a load of
+ * the batch reads, or when the basic block ends. */
 static void follow_batch(struct lower *lower, const struct ptx_instruction *inst, uint32_t index)
 {
     if (lower->labelled[index] || inst->op == PTX_OP_BRA || inst->op == PTX_OP_CALL)
@@ -334,7 +335,7 @@ bool lower_waits(struct lower *lower)
 
 void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
 {
-    /* Fields that choose where and when, or advise; never what is computed. */
+    /* Fields that select where and when, or are hints; they never change what is computed. */
     static const uint64_t silent =
         UINT64_C(1) << PTX_FIELD_proxy | UINT64_C(1) << PTX_FIELD_semantics |
         UINT64_C(1) << PTX_FIELD_scope | UINT64_C(1) << PTX_FIELD_to |
@@ -358,9 +359,9 @@ void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
 
 /* ---- a function ------------------------------------------------------------------------------ */
 
-/* What the toolkit's headers inline (__syncthreads, cooperative groups) is blamed on the line that
- * called it. So is a wait for a barrier object: it stands in a function of the program's that every
- * such wait calls. */
+/* Returns whether the position of `inst` is that of its caller. That is so for code inlined from
+ * the toolkit's headers (__syncthreads, cooperative groups), and for a wait for a barrier object,
+ * which stands in a function of the program's own that all such waits call. */
 static bool is_callers(const struct ptx_instruction *inst, const struct ptx_location *location,
                        const char *file)
 {
@@ -385,7 +386,7 @@ static uint32_t add_position(struct lower *lower, const struct ptx_instruction *
     return exec_program_position(program, position);
 }
 
-/* Branches hold the index of their PTX target in imm; now that all code is there, its address. */
+/* Replaces the index of the PTX target in imm by the address of its code. */
 static void resolve_branches(struct lower *lower, struct exec_inst *code)
 {
     for (size_t k = 0; k < lower->code_count; k++) {
@@ -407,7 +408,8 @@ static bool has_barrier(const struct exec_inst *begin, const struct exec_inst *e
     return false;
 }
 
-/* Who goes round a loop past the barrier in it has not been to that barrier: machine/barrier.c. */
+/* Marks branches back past a barrier in a loop: a lane that takes one has not been to that barrier
+ * in the new round. See machine/barrier.c. */
 static void mark_rounds(const struct lower *lower, struct exec_inst *code)
 {
     for (size_t k = 0; k < lower->code_count && lower->program->watched; k++) {
@@ -457,7 +459,7 @@ static void lower_instruction(struct lower *lower, const struct ptx_instruction 
     lower_finish(lower);
 }
 
-/* Those that change from block to block come first: a block's start looks at no others. */
+/* Copies constants that change from block to block first: a block's start updates only those. */
 static void copy_constants(struct lower *lower, struct exec_constant *to)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
-/* Barrier objects: mbarrier.*, cp.async.mbarrier.arrive. PTX ISA 9.0, 9.7.13.15; what runs is
- * ops/mbarrier.c.
+/* Lowers instructions on barrier objects: mbarrier.*, cp.async.mbarrier.arrive. PTX ISA 9.0,
+ * 9.7.13.15; their handlers are in ops/mbarrier.c.
  */
 #include "emulator/exec/lower/access.h"
 
@@ -15,7 +15,7 @@ bool lower_mbarrier(struct lower *lower)
                      op == PTX_OP_MBARRIER_COMPLETE || op == PTX_OP_MBARRIER_PENDING ||
                      op == PTX_OP_CP_ASYNC_MBARRIER;
     if (!any) return false;
-    const uint32_t address = arrives || waits; /* the operand with it, behind a result */
+    const uint32_t address = arrives || waits; /* index of the address operand */
     uint32_t a, b = 0, d = 0;
     lower_guard(lower);
     if (op == PTX_OP_MBARRIER_PENDING) {

@@ -1,4 +1,4 @@
-/* Loads, stores, atomics, fences and asynchronous copies: which row, which address. */
+/* Loads, stores, atomics, fences and asynchronous copies: the row and the address of each. */
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/lower/access.h"
@@ -18,14 +18,14 @@ static bool is_param(uint16_t space)
            space == PTX_SPACE_PARAM_FUNC;
 }
 
-/* .param of an entry: its parameters, by name or through a register. */
+/* Returns whether a .param address means an entry's parameters, by name or through a register. */
 static bool entry_parameter(const struct lower *lower, const struct ptx_operand *address)
 {
     if (!lower->source->is_entry) return false;
     return address->variable == NULL || lower_parameter_index(lower, address->variable) >= 0;
 }
 
-/* Shared memory that may be another block's: by its generic address. */
+/* Shared memory that may belong to another block is accessed by its generic address. */
 static bool find_place_in_cluster(struct lower *lower, const struct ptx_operand *address,
                                   struct lower_place *place)
 {
@@ -121,7 +121,8 @@ uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, u
 
 /* ---- ld, st ---------------------------------------------------------------------------------- */
 
-/* The memory type of the row: sizes matter, and signs where the register is wider. */
+/* Returns the memory type in the row's key. The size matters, and the sign where the register is
+ * wider. */
 static const char *element(enum ptx_type type, bool signs)
 {
     const bool is_signed = signs && ptx_type_kind(type) == PTX_KIND_SIGNED;
@@ -139,7 +140,7 @@ static const char *element(enum ptx_type type, bool signs)
     }
 }
 
-/* The elements' operands: a vector's, or the one. */
+/* Returns the number of elements, and their operands: a vector's, or the operand itself. */
 static uint32_t elements_of(const struct ptx_operand *operand, const struct ptx_operand **first)
 {
     const bool vector = operand->kind == PTX_OPERAND_VECTOR;
@@ -152,7 +153,7 @@ static bool looks(const struct ptx_instruction *inst)
     return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
 }
 
-/* What check/causality.h is to know of an access that looks, or of an atomic. */
+/* Returns the enum exec_look bits that check/causality.h needs of a strong access or an atomic. */
 static unsigned strength(const struct ptx_instruction *at)
 {
     const uint16_t semantics = at->modifiers.semantics;
@@ -163,8 +164,9 @@ static unsigned strength(const struct ptx_instruction *at)
     return as;
 }
 
-/* One 128-bit element, or eight of 32 bits: two accesses of 16 bytes, at most. The address is kept
- * from a load that overwrites it. */
+/* A 128-bit element becomes one access of two 64-bit parts, eight 32-bit elements become two
+ * accesses of four. The address is copied to a scratch slot, because a load may overwrite its
+ * register. */
 static void lower_wide_access(struct lower *lower, bool store)
 {
     const struct ptx_instruction *at = lower->at;
@@ -256,7 +258,7 @@ static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_ope
     lower_note_look(lower, cache, as);
 }
 
-/* Behind a load that looks at what another thread may be about to store. */
+/* Emitted after a strong load: another thread may be about to store what it waits for. */
 static void lower_poll(struct lower *lower, const struct lower_place *place, uint32_t slot,
                        uint32_t width)
 {
@@ -389,8 +391,9 @@ static bool brings_news(const struct lower *lower)
            lower->read[d->reg];
 }
 
-/* An atomic on global memory. Blocks may do it at once if nobody can tell in which order: its
- * result is not used, and it is the only kind of its function that several do. */
+/* Records an atomic on global memory. Blocks may execute it at once if the order cannot be
+ * observed: its result is not used, and the function has no other kind of atomic that blocks
+ * execute at once. */
 static void note_atomic(struct lower *lower, const struct exec_row *row)
 {
     struct exec_function *function = lower->function;
@@ -425,8 +428,8 @@ static uint32_t atomic_where(const struct lower_place *place)
                                                : EXEC_ATOMIC_GLOBAL;
 }
 
-/* .v2, .v4, .v8: each element is changed for itself, as PTX says. The address and the results are
- * apart from the registers that the elements' instructions read and write. */
+/* .v2, .v4, .v8: one atomic per element, as PTX defines it. The address and the results are in
+ * scratch slots, apart from the registers that the elements' instructions read and write. */
 static void lower_vector_atomic(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -475,7 +478,8 @@ static void lower_vector_atomic(struct lower *lower)
     lower->function->talks = true;
 }
 
-/* exch and cas of 128 bits; registers and scratch slots hold the halves one behind the other. */
+/* exch and cas of 128 bits; registers and scratch slots hold the low halves of all lanes, then the
+ * high halves. */
 static void lower_wide_atomic(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -547,7 +551,7 @@ static void lower_atomic(struct lower *lower)
     }
 }
 
-/* st.async, red.async: done when they are issued; then they tell their barrier object. */
+/* st.async, red.async: executed when they are issued, then completed at their barrier object. */
 static void lower_asynchronous(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -581,8 +585,8 @@ static void lower_asynchronous(struct lower *lower)
 
 /* ---- asynchronous copies, fences ------------------------------------------------------------- */
 
-/* cp.async copies when it is issued: the latest moment is at the wait, the earliest now, and both
- * are allowed. With a source size (or "ignore" predicate) the rest of the destination is zero. */
+/* cp.async copies when it is issued: PTX allows any moment between the issue and the wait. With a
+ * source size (or an "ignore" predicate) the rest of the destination is zeroed. */
 static void lower_copy(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -607,7 +611,7 @@ static void lower_copy(struct lower *lower)
                          lower->source->registers[fourth->reg].type == PTX_PRED;
     if (fourth != NULL) kept = lower_source(lower, fourth, ignores ? LOWER_MASK : 4);
     if (kept == EXEC_NO_SLOT) return;
-    if (ignores) { /* the source where the predicate is true */
+    if (ignores) { /* where the predicate is true, nothing is read from the source */
         const uint32_t none = lower_value(lower, 0, 4);
         struct exec_inst *select = lower_row(lower, "selp.b32");
         select->a = none;
@@ -630,8 +634,8 @@ static void lower_copy(struct lower *lower)
 void lower_fence(struct lower *lower)
 {
     const uint16_t scope = lower->at->modifiers.scope;
-    /* Each warp instruction is done before the next one starts, so there is nothing to wait for;
-     * a fence beyond the block says that blocks talk to each other. */
+    /* A warp instruction is complete before the next one starts, so a fence has nothing to wait
+     * for. A fence of a scope beyond the block shows that blocks communicate. */
     if (scope != PTX_SCOPE_CTA) {
         lower->function->talks = lower->function->fences = true;
         if (lower->program->watched) lower_emit_aside(lower, exec_causality_fence);

@@ -1,4 +1,4 @@
-/* Programs: the functions of a module and the places in the source that they come from. */
+/* Programs: the functions of a module, and their source positions. */
 #include "emulator/exec/lower/program.h"
 
 #include "emulator/exec/lower/access.h"
@@ -148,7 +148,7 @@ static bool is_to_compile(const struct ptx_function *source)
     return source->is_defined && source->unread == NULL;
 }
 
-/* What follows from all functions that there are. False: the program is of no use. */
+/* Computes what depends on all functions. Returns false when the program cannot be used. */
 static bool settle(struct exec_program *program)
 {
     lower_settle_calls(program);
@@ -185,8 +185,8 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
     if (!copy_files(program, module) || !exec_variables_create(program, module) ||
         !declare_functions(program, module) || !lower_shared_layout(program, module))
         goto fail;
-    /* Device functions first: their .shared variables and their caches come before those of the
-     * entries. */
+    /* Device functions come first: their .shared variables and their cache indices precede those of
+     * the entries. */
     for (int entries = 0; entries < 2; entries++)
         for (uint32_t k = 0; k < module->function_count; k++)
             if (is_to_compile(module->functions[k]) &&
@@ -224,7 +224,7 @@ bool exec_program_add(struct exec_program *program, const struct ptx_function *s
     if (compile_function(program, program->module, source->index) && settle(program)) return true;
     say_why(program, log, log_size);
     function->code = NULL;
-    program->refusal[0] = '\0'; /* that was this entry's: the others are what they were */
+    program->refusal[0] = '\0'; /* the refusal concerned this entry only; the others stay valid */
     return false;
 }
 

@@ -1,5 +1,6 @@
 /* lower_program: what is decided for a program as a whole: the layout of its memory, its variables,
- * what calls imply, and what no device could hold. Private to emulator/exec/lower/.
+ * properties that follow from calls, and what no device could hold. Private to
+ * emulator/exec/lower/.
  */
 #ifndef OVERLAP_EXEC_LOWER_PROGRAM_H
 #define OVERLAP_EXEC_LOWER_PROGRAM_H
@@ -8,41 +9,43 @@
 
 /* ---- lower/program.c ------------------------------------------------------------------------- */
 
-/* The program's copy of a .file's name, or NULL. */
+/* Returns the program's copy of a .file's name, or NULL. */
 const char *exec_program_file(const struct exec_program *program, uint32_t number);
-/* The index of a source position, shared with the instruction before if it is the same. */
+/* Returns the index of a source position. Consecutive instructions with the same position share
+ * it. */
 uint32_t exec_program_position(struct exec_program *program, struct exec_position position);
 
 /* ---- lower/layout.c -------------------------------------------------------------------------- */
 
-/* False: no memory, or the program is refused. */
+/* These return false when the host has no memory or the program is refused. */
 
-/* .shared variables that several functions see, and which functions those are. */
+/* Places .shared variables of module scope, and finds the functions that use such variables. */
 bool lower_shared_layout(struct exec_program *program, const struct ptx_module *module);
-/* Whether the function sees any of them; what it calls is known by then. */
+/* Returns whether the function uses any of them; that of its callees is known by then. */
 bool lower_sees_module_shared(const struct exec_program *program,
                               const struct ptx_function *source);
-/* Formal parameters and results, in a device function's local memory. */
+/* Places formal parameters and results in a device function's local memory. */
 bool lower_formals_layout(struct exec_program *program, struct exec_function *function,
                           const struct ptx_function *source);
-/* A kernel's parameters, at most `most` bytes. */
+/* Places a kernel's parameters, at most `most` bytes. */
 bool lower_parameters_layout(struct exec_program *program, struct exec_function *function,
                              const struct ptx_function *source, uint64_t most);
-/* A body's variables: `offsets` receives one offset for each. */
+/* Places a body's variables: `offsets` receives one offset for each. */
 bool lower_body_layout(struct exec_program *program, struct exec_function *function,
                        const struct ptx_function *source, uint32_t *offsets);
 
-/* What does not load, as an H100's driver has it; parameters before PTX 8.1 as ptxas counts them.
- * Shared and local memory are the launch's business: these bounds are far above what any launch can
- * have, and keep offsets small. */
+/* Bounds beyond which a module does not load, as with an H100's driver; parameters before PTX 8.1
+ * as ptxas counts them. The launch checks shared and local memory: these bounds are far above what
+ * any launch can have, and keep offsets small. */
 enum {
-    EXEC_MOST_SHARED = 1 << 20, /* static, of a block */
-    EXEC_MOST_LOCAL = 16 << 20, /* of a thread */
+    EXEC_MOST_SHARED = 1 << 20, /* static, per block */
+    EXEC_MOST_LOCAL = 16 << 20, /* per thread */
     EXEC_MOST_CONSTANT = 64 << 10,
     EXEC_MOST_PARAMETERS = 32764,
     EXEC_MOST_PARAMETERS_BEFORE_8_1 = 4352,
 };
-/* True if `bytes` is at most `most`; otherwise the program is refused for `what` of `name`. */
+/* Returns true when `bytes` is at most `most`; otherwise refuses the program because of `what` of
+ * `name`. */
 bool exec_program_fits(struct exec_program *program, uint64_t bytes, uint64_t most,
                        const char *what, const char *name);
 
@@ -50,7 +53,8 @@ bool exec_variables_create(struct exec_program *program, const struct ptx_module
 
 /* ---- lower/calls.c, lower/variables.c -------------------------------------------------------- */
 
-/* When all functions are there: stacks, and properties that callers have from what they call. */
+/* Called when all functions are lowered: computes stack sizes, and the properties that callers
+ * inherit from their callees. */
 void lower_settle_calls(struct exec_program *program);
 
 bool exec_variables_create(struct exec_program *program, const struct ptx_module *module);

@@ -1,5 +1,4 @@
-/* What lowering adds to a program that is to be watched: see check/shadow.h and
- * check/grid_shadow.h. */
+/* What lowering adds to a watched program: see check/shadow.h and check/grid_shadow.h. */
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/lower/access.h"
 
@@ -11,7 +10,8 @@ static bool is_place(const struct lower_place *place, const char *where)
     return place->where != NULL && !strcmp(place->where, where);
 }
 
-/* The access as row "watch" has it; NULL: it cannot be of shared memory, or nobody watches. */
+/* Emits the row "watch" for an access. Returns NULL when the program is not watched or the access
+ * cannot be to shared memory. */
 static struct exec_inst *watch(struct lower *lower, const struct lower_place *place,
                                uint32_t element, uint32_t count, enum exec_access access)
 {
@@ -32,7 +32,7 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
     struct exec_inst *inst = watch(lower, place, element, count, access);
     const uint16_t operation = lower->at->modifiers.operation;
     if (inst != NULL && access == EXEC_ATOMIC &&
-        (operation == PTX_ATOMIC_EXCH || operation == PTX_ATOMIC_AND)) /* x & 0 */
+        (operation == PTX_ATOMIC_EXCH || operation == PTX_ATOMIC_AND)) /* and: may be x & 0 */
         inst->cache |= EXEC_WATCH_EXCHANGES;
     if (inst == NULL || slots == NULL) return;
     if (access == EXEC_STORE && (lower_updates(lower) & EXEC_LOOK_COUNTS) != 0)
@@ -62,14 +62,14 @@ void lower_racecheck_groups(struct lower *lower)
     lower_emit_aside(lower, run)->imm = counts ? at->operands[0].bits : EXEC_ASYNC_ALL;
 }
 
-/* ---- what threads tell each other ------------------------------------------------------------ */
+/* ---- communication between threads ----------------------------------------------------------- */
 
 static bool is_strong(const struct ptx_instruction *at)
 {
     return at->modifiers.semantics != PTX_ABSENT && at->modifiers.semantics != PTX_SEM_WEAK;
 }
 
-/* A fence, a volatile or ordered access, an atomic that takes or gives a lock. */
+/* A fence, a strong access, or an atomic with which locks are taken or released. */
 static bool converses(const struct ptx_instruction *at)
 {
     const uint16_t operation = at->modifiers.operation;
@@ -101,7 +101,7 @@ void lower_order_fence(struct lower *lower)
     if (lower->program->watched) lower_emit_aside(lower, exec_order_fence);
 }
 
-/* ---- a look before the act ------------------------------------------------------------------- */
+/* ---- looks and acts -------------------------------------------------------------------------- */
 
 static bool orders_block(enum ptx_opcode op)
 {
@@ -114,8 +114,9 @@ static bool is_act(enum ptx_opcode op)
     return op == PTX_OP_ST || op == PTX_OP_RED || op == PTX_OP_ATOM || orders_block(op);
 }
 
-/* Registers that are written once, with the address of a variable; and for each instruction the
- * next one that stores, is atomic or orders the block: most are none of these. */
+/* Finds the registers that are written once, with the address of a variable; and for each
+ * instruction the next act (a store, an atomic or a barrier of the block), because most are
+ * none. */
 static bool find_symbols(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
@@ -175,8 +176,8 @@ bool lower_same_address(struct lower *lower, const struct ptx_operand *address,
     return same_address(lower, &a, operand);
 }
 
-/* Whether the load at hand stands right behind the thread's own store to the same bytes: it reads
- * that, and learns nothing. */
+/* Returns whether the load `at` directly follows the thread's own store to the same bytes: it reads
+ * that value and learns nothing. */
 static bool reads_own_store(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at, *store = at - 1;
@@ -213,8 +214,8 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
                   (modifies ? EXEC_ORDER_MODIFIES : 0u);
 }
 
-/* Whether some way leads from the instruction at hand to instruction `act`. Where there is no
- * memory to find out, it is taken to. */
+/* Returns whether some way leads from the instruction `at` to instruction `act`; true when the host
+ * has no memory to find out. */
 static bool leads_to(struct lower *lower, uint32_t act)
 {
     const struct ptx_function *source = lower->source;
@@ -254,7 +255,8 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
     return false;
 }
 
-/* Whether instruction `k` is in a loop that ends before the one at hand: a wait, if it loads. */
+/* Returns whether instruction `k` is in a loop that ends before `at`; a load in such a loop is a
+ * wait. */
 static bool is_in_earlier_loop(const struct lower *lower, uint32_t k)
 {
     const struct ptx_instruction *source = lower->source->instructions;

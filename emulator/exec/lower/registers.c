@@ -1,16 +1,15 @@
 /* Which registers share a slot, and which need none.
  *
- * PTX has a register for every value; a warp's registers would not stay in the host's cache. Two
- * registers of one kind share a slot when no instruction lies inside both of their lifetimes, found
- * by the usual backward data flow over the function's basic blocks. Lanes cannot disturb each other
- * by it: whatever the fragments of a warp do meanwhile, a lane's part of a slot is only touched by
- * that lane's instructions. A guarded write does not end a lifetime: lanes without the guard keep
- * the old value.
+ * PTX has a register for every value, and so many would not stay in the host's cache. Two registers
+ * of one kind share a slot when their lifetimes do not overlap; lifetimes are found by liveness
+ * analysis over the function's basic blocks. Sharing is safe for divergent warps: whatever the
+ * fragments of a warp do meanwhile, only the lane's own instructions touch a lane's part of a slot.
+ * A guarded write does not end a lifetime: lanes without the guard keep the old value.
  *
- * Integers and floats do not share, so that lanes that only go along in a vector instruction hold
- * no integers that read as subnormal floats, which are slow. Nor do values that machine/stall.c
- * does not look at share with others: those that follow from a clock, and those that decide
- * nothing.
+ * Integers and floats do not share slots. Otherwise lanes that are inactive in a vectorised float
+ * instruction could hold integers that read as subnormal floats, which are slow. Values that
+ * machine/stall.c ignores do not share slots with others either: values computed from a clock, and
+ * values that decide nothing.
  */
 #include "emulator/exec/lower/lower.h"
 
@@ -20,14 +19,14 @@
 typedef uint64_t word;
 enum { WORD_BITS = 64 };
 
-/* A basic block and the registers live at its ends. */
+/* A basic block with its live-in and live-out registers. */
 struct block {
     uint32_t first, end; /* PTX instructions [first, end) */
     word *uses, *defines, *live_in, *live_out;
 };
 
 struct life {
-    uint32_t first, last; /* in half steps: 2 i reads of instruction i, 2 i + 1 its writes */
+    uint32_t first, last; /* half steps: 2 i reads of instruction i, 2 i + 1 its writes */
     uint32_t reg;
 };
 
@@ -35,19 +34,19 @@ struct flow {
     struct lower *lower;
     struct block *blocks;
     uint32_t block_count;
-    uint32_t *block_of; /* by instruction; one more for the end */
+    uint32_t *block_of; /* by instruction; one entry more for the end */
     uint32_t words;     /* per set of registers */
     word *sets;
     struct life *lives;
-    bool *apart;       /* of each register: machine/stall.c does not look at it */
-    bool *decides;     /* ... and whether what it holds decides what threads do */
-    bool separates;    /* those that are apart share among themselves only */
-    bool reads, found; /* while they are looked for: the instruction reads such; there are more */
+    bool *apart;       /* of each register: machine/stall.c ignores it */
+    bool *decides;     /* of each register: its value affects what threads do */
+    bool separates;    /* registers that are apart have slots of their own */
+    bool reads, found; /* while marking: the instruction reads a marked one; one was marked */
 };
 
 /* ---- which registers an instruction reads and writes ----------------------------------------- */
 
-/* The first word of its row's shape. */
+/* Returns the shape of the instruction's row; it begins with the word of the first operand. */
 static const char *first_word(const struct ptx_instruction *inst)
 {
     static const char *const shapes[] = {
@@ -90,7 +89,7 @@ static void see_operand(struct flow *flow, uint32_t index, const struct ptx_oper
     }
 }
 
-/* Reads first, then writes. */
+/* Visits the registers that the instruction reads, then those that it writes. */
 static void see_instruction(struct flow *flow, uint32_t index, see_register *visit)
 {
     const struct ptx_instruction *inst = &flow->lower->source->instructions[index];
@@ -192,7 +191,7 @@ static void note_block(struct flow *flow, uint32_t index, uint32_t reg, bool wri
     }
 }
 
-/* live_out |= live_in of the block where `target` starts. */
+/* live_out |= live_in of the block that begins at `target`. */
 static bool flow_from(struct flow *flow, struct block *block, uint32_t target)
 {
     const uint32_t index = flow->block_of[target];
@@ -306,7 +305,7 @@ static void note_timed(struct flow *flow, uint32_t index, uint32_t reg, bool wri
     }
 }
 
-/* What is computed from what a clock said, and so on. Few functions read one. */
+/* Marks values that are computed from a clock, directly or not. Few functions read a clock. */
 static void find_timed(struct flow *flow)
 {
     const struct ptx_function *source = flow->lower->source;
@@ -323,12 +322,12 @@ static void find_timed(struct flow *flow)
     flow->lower->apart |= any;
 }
 
-/* ---- what decides nothing ---------------------------------------------------------------------
+/* ---- registers that decide nothing -----------------------------------------------------------
  *
- * Where lanes go is decided by guards; beside them by what these read. All else computes values of
- * values, or changes memory: of that machine/stall.c sees what may be changed while threads wait.
- * What somebody counts for later, in a loop that waits, decides nothing there. (A load may fault,
- * whatever becomes of its value.) */
+ * Guards decide where lanes go, and so does what the opcodes below read. Every other instruction
+ * computes values from values, or changes memory; machine/stall.c sees what may be changed while
+ * threads wait. A value that is only counted for later, in a loop that waits, decides nothing
+ * there. (A load may fault, whatever becomes of its value.) */
 
 static const bool is_deciding[PTX_OPCODE_COUNT] = {
     [PTX_OP_LD] = true,         [PTX_OP_CALL] = true,          [PTX_OP_BRX_IDX] = true,
@@ -349,7 +348,7 @@ static void note_deciding(struct flow *flow, uint32_t index, uint32_t reg, bool 
     flow->decides[reg] = flow->found = true;
 }
 
-/* In functions that ask barrier objects. */
+/* Only in functions that test barrier objects. */
 static void find_deciding(struct flow *flow)
 {
     const struct ptx_function *source = flow->lower->source;
@@ -383,10 +382,10 @@ static bool find_apart(struct flow *flow)
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-/* The kinds of registers that share among themselves, in the order of their slots: wide ones first,
- * so that each slot is aligned to its size. */
+/* Kinds of registers that share slots among themselves, in the order of their slots in the frame:
+ * wide ones first, so that each slot is aligned to its size. */
 enum kind { QUAD, WIDE_FLOAT, WIDE, FLOAT, NARROW, MASK, KINDS };
-/* Of each kind those that are apart have slots of their own, behind the others. */
+/* In each kind, registers that are apart have a class of their own, behind the others. */
 enum { CLASSES = 2 * KINDS };
 static const uint32_t kind_bytes[KINDS] = {16 * EXEC_LANES, 8 * EXEC_LANES, 8 * EXEC_LANES,
                                            4 * EXEC_LANES,  4 * EXEC_LANES, 4};
@@ -411,7 +410,7 @@ static unsigned class_of(const struct flow *flow, uint32_t reg)
            (flow->separates && flow->apart[reg]);
 }
 
-/* What a compiler would need: a register per 4 bytes of a slot, and not those of predicates. */
+/* Estimates what a compiler would need: a register per 4 bytes of a slot; predicates need none. */
 static uint32_t estimate(const struct ptx_function *source, const uint32_t count[CLASSES])
 {
     uint32_t words = 0;
@@ -421,8 +420,8 @@ static uint32_t estimate(const struct ptx_function *source, const uint32_t count
     return words < 16 ? 16 : words > 255 ? 255 : words;
 }
 
-/* Gives each register, in the order in which lifetimes begin, the first slot of its class that is
- * free by then. registers[] receives slot numbers. */
+/* Gives each register the first slot of its class that is free when its lifetime begins, in the
+ * order of these beginnings. registers[] receives slot numbers. */
 static void number_slots(struct flow *flow, uint32_t *busy[CLASSES], uint32_t count[CLASSES])
 {
     const uint32_t registers = flow->lower->source->register_count;
@@ -442,7 +441,7 @@ static void number_slots(struct flow *flow, uint32_t *busy[CLASSES], uint32_t co
     }
 }
 
-/* They become offsets when all are known. */
+/* Turns slot numbers into frame offsets, once the number of slots of each class is known. */
 static bool place_slots(struct flow *flow, const uint32_t count[CLASSES], uint32_t *offset)
 {
     struct exec_function *function = flow->lower->function;
@@ -468,7 +467,7 @@ static bool place_slots(struct flow *flow, const uint32_t count[CLASSES], uint32
 static bool share_slots(struct flow *flow, uint32_t *offset)
 {
     const struct ptx_function *source = flow->lower->source;
-    uint32_t *busy[CLASSES] = {NULL}; /* until when each slot is */
+    uint32_t *busy[CLASSES] = {NULL}; /* the moment until which each slot is in use */
     uint32_t count[CLASSES] = {0};
     bool fine = true;
     for (int k = 0; k < CLASSES; k++) {
@@ -486,7 +485,7 @@ static bool share_slots(struct flow *flow, uint32_t *offset)
     return fine;
 }
 
-/* Registers that may be read before they are written: their slots are poisoned in every block, so
+/* Registers that may be read before they are written. Their slots are poisoned in every block, so
  * that such a program does the same whatever ran before. */
 static bool list_poisoned(struct flow *flow)
 {
@@ -506,7 +505,7 @@ static bool list_poisoned(struct flow *flow)
     return true;
 }
 
-/* ---- registers that are constants ------------------------------------------------------------ */
+/* ---- registers that hold constants ----------------------------------------------------------- */
 
 static void note_writes(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
 {

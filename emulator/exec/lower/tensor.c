@@ -1,9 +1,10 @@
-/* Tensor cores: wmma, mma, ldmatrix, stmatrix, movmatrix, wgmma. PTX ISA 9.0, 9.7.14, 9.7.15; what
- * runs is ops/tensor.c, which lane has which element is in ops/extra.h.
+/* Lowers tensor core instructions: wmma, mma, ldmatrix, stmatrix, movmatrix, wgmma. PTX ISA 9.0,
+ * 9.7.14, 9.7.15; their handlers are in ops/tensor.c. ops/extra.h says which lane has which
+ * element.
  *
  * Matrices are loaded and stored by the rows of ordinary loads and stores, register by register, so
- * that bounds, initialised bits and races are judged as of those. All of it stands behind a wait
- * for the whole warp.
+ * that bounds, initialised bits and races are checked in the same way. A synchronisation of the
+ * whole warp precedes each instruction.
  */
 #include "emulator/exec/lower/access.h"
 
@@ -14,17 +15,17 @@ enum { QUAD = 4, ROWS = 8, MOST_PARTS = 4 };
 
 enum use { FIRST, SECOND, SUM };
 
-/* One of the matrices of d = a * b + c, as the lanes of a warp share it. */
+/* One of the matrices of d = a * b + c, distributed over the lanes of a warp. */
 struct matrix {
     enum use use;
     uint32_t m, n, k;
     uint32_t bytes;     /* of an element */
     uint32_t per;       /* elements in a register */
-    uint32_t registers; /* that hold each element once */
-    uint32_t named;     /* that the instruction has: f16's factors of wmma are repeated */
+    uint32_t registers; /* registers per lane that hold each element once */
+    uint32_t named;     /* registers that the instruction names: wmma's f16 factors are repeated */
 };
 
-/* m, n and k of .m16n8k16; false: it has no k. */
+/* Reads m, n and k from a tile such as .m16n8k16. Returns false when it has no k. */
 static bool find_tile(uint16_t tile, struct matrix *matrix)
 {
     unsigned m, n, k;
@@ -55,7 +56,8 @@ static bool find_matrix(const struct ptx_instruction *at, enum use use, enum ptx
            matrix->k >= QUAD * (use == SUM ? 1 : matrix->per);
 }
 
-/* The slots of `count` registers of `width` bytes; false: lower_unsupported has been called. */
+/* Finds the slots of `count` registers of `width` bytes. Returns false when lower_unsupported has
+ * been called. */
 static bool find_registers(struct lower *lower, const struct ptx_operand *operand, uint32_t count,
                            uint32_t width, uint32_t slots[EXEC_TENSOR_REGISTERS])
 {
@@ -70,7 +72,7 @@ static bool find_registers(struct lower *lower, const struct ptx_operand *operan
     return fine;
 }
 
-/* Waits until the whole warp is here, and sees that its lanes mean one matrix. */
+/* Emits a synchronisation of the whole warp, and a check that its lanes name one matrix. */
 static void lower_together(struct lower *lower, uint32_t address, uint32_t stride, unsigned how)
 {
     const uint32_t all = lower_value(lower, EXEC_ALL, 4);
@@ -162,10 +164,11 @@ static void lower_product(struct lower *lower)
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
-/* Those of one instruction; scratch slots, because registers may share theirs with the address. */
+/* State while one instruction loads or stores. Scratch slots are used because result registers may
+ * share their slots with the address. */
 struct transfer {
-    struct lower_place place; /* of the element at hand */
-    uint32_t base, stride;    /* slots: the matrix's, or what lanes name */
+    struct lower_place place; /* of the current element */
+    uint32_t base, stride;    /* slots: of the matrix, or of what each lane names */
     uint32_t parts[MOST_PARTS], joined[2];
     bool store;
     bool begun; /* a load has been emitted */
@@ -186,7 +189,8 @@ static void begin_parts(struct lower *lower, struct transfer *transfer)
     for (uint32_t k = 0; k < 2; k++) transfer->joined[k] = lower_scratch(lower);
 }
 
-/* The address, 64 bits, in a slot of its own. */
+/* Computes the 64-bit address into a slot of its own. Returns false when lower_unsupported has been
+ * called. */
 static bool begin_transfer(struct lower *lower, const struct ptx_operand *address,
                            struct transfer *transfer)
 {
@@ -210,7 +214,7 @@ static bool begin_transfer(struct lower *lower, const struct ptx_operand *addres
     return true;
 }
 
-/* `bytes` bytes at the place, to or from the slot. */
+/* Emits a load or store of `bytes` bytes at the place, to or from the slot. */
 static void move_bytes(struct lower *lower, struct transfer *transfer, uint32_t bytes,
                        uint32_t slot)
 {
@@ -238,7 +242,7 @@ static void join(struct lower *lower, const char *key, uint32_t a, uint32_t b, u
     inst->d = d;
 }
 
-/* The register from its parts. */
+/* Packs a register from its parts. */
 static void join_parts(struct lower *lower, const struct transfer *transfer, uint32_t count,
                        uint32_t to)
 {
@@ -252,7 +256,7 @@ static void join_parts(struct lower *lower, const struct transfer *transfer, uin
     join(lower, "pack.b32", transfer->joined[0], transfer->joined[1], to);
 }
 
-/* Half `part` of a register of two, for a store. */
+/* Extracts half `part` of a register of two halves, for a store. */
 static void take_part(struct lower *lower, const struct transfer *transfer, uint32_t from,
                       uint32_t part)
 {
@@ -263,7 +267,7 @@ static void take_part(struct lower *lower, const struct transfer *transfer, uint
 
 /* ---- wmma.load, wmma.store ------------------------------------------------------------------- */
 
-/* Row and column of element `e` of register `r`: see ops/extra.h. */
+/* Computes row and column of element `e` of register `r`: see ops/extra.h. */
 static void find_element(const struct matrix *matrix, uint32_t r, uint32_t e, uint32_t row[3],
                          uint32_t column[3])
 {
@@ -303,7 +307,7 @@ static void address_element(struct lower *lower, const struct transfer *transfer
     inst->extra = element;
 }
 
-/* How far lines lie apart when the instruction does not say it. */
+/* Returns the distance of lines, in elements, when the instruction does not give one. */
 static uint32_t natural_stride(const struct matrix *matrix, bool by_rows)
 {
     const uint32_t rows = matrix->use == SECOND ? matrix->k : matrix->m;
@@ -311,9 +315,9 @@ static uint32_t natural_stride(const struct matrix *matrix, bool by_rows)
     return by_rows ? columns : rows;
 }
 
-/* Of a matrix's lines, in bytes. CUDA asks for 16 of strides and for 32 of the first line; a GPU,
- * which moves several elements at once, may fault at less than 16. Shorter lines, and elements of 8
- * bytes, only need their own. */
+/* Returns the required alignment of a matrix's lines, in bytes. CUDA requires 16 for strides and 32
+ * for the first line; a GPU, which moves several elements at once, may fault at less than 16.
+ * Shorter lines, and elements of 8 bytes, need only their own size. */
 static uint32_t line_alignment(const struct matrix *matrix, bool by_rows)
 {
     enum { MOST = 16 };
@@ -346,7 +350,7 @@ static void lower_transfer(struct lower *lower, enum use use, bool store)
                    EXEC_SAME_ARGUMENTS | (store ? EXEC_MATRIX_STORE : 0u) |
                        matrix.bytes << EXEC_UNIT_SHIFT |
                        line_alignment(&matrix, by_rows) << EXEC_ALIGNMENT_SHIFT);
-    /* Whether the elements of a register are neighbours in memory. */
+    /* True when the elements of a register are neighbours in memory. */
     const bool together = matrix.per == 1 || (use == SECOND) != by_rows;
     for (uint32_t r = 0; r < matrix.registers; r++) {
         for (uint32_t e = 0; e < (together ? 1 : matrix.per); e++) {
@@ -412,16 +416,16 @@ static void lower_transpose(struct lower *lower)
 
 /* ---- wgmma ----------------------------------------------------------------------------------- */
 
-/* One warp's part of d = a * b + d of four warps: 16 rows of d, by products of m16n8. All is done
- * when it is issued, one of the moments that PTX allows: a wait is for the other warps' parts only.
- */
+/* One warp's part of d = a * b + d of four warps: 16 rows of d, computed by products of m16n8. All
+ * of it is executed when it is issued, which is one of the moments that PTX allows; a wait waits
+ * for the other warps' parts only. */
 struct group {
     const struct exec_row *row;       /* of m16n8 */
     struct matrix first, second, sum; /* of m16n8 */
-    uint32_t products;                /* in a row of d */
-    bool by_depth[2];                 /* of a and b: neighbours along k lie together */
+    uint32_t products;                /* products in a row of d */
+    bool by_depth[2];                 /* of a and b: neighbours along k are neighbours in memory */
     bool negative;
-    bool in_memory; /* a */
+    bool in_memory; /* a is in shared memory */
 };
 
 static bool is_one(const struct ptx_operand *operand, int64_t value)
@@ -429,7 +433,8 @@ static bool is_one(const struct ptx_operand *operand, int64_t value)
     return operand->kind == PTX_OPERAND_IMMEDIATE && (int32_t)operand->bits == value;
 }
 
-/* The immediates: signs, then whether m or n is what lies together. False: none of PTX's. */
+/* Reads the immediate operands: the signs, then whether neighbours along m or n are neighbours in
+ * memory. Returns false when PTX has no such instruction. */
 static bool read_flags(const struct ptx_instruction *at, struct group *group)
 {
     const struct ptx_operand *flags = &at->operands[4];
@@ -476,7 +481,7 @@ static bool read_group(const struct ptx_instruction *at, struct group *group)
     return group->row != NULL;
 }
 
-/* Registers of 32 bits: `count` of the operand's, all of which there have to be. */
+/* Finds the slots of the operand's registers, which must be `count` registers of 32 bits. */
 static bool find_all(struct lower *lower, const struct ptx_operand *operand, uint32_t count,
                      uint32_t *slots)
 {
@@ -490,7 +495,8 @@ static bool find_all(struct lower *lower, const struct ptx_operand *operand, uin
     return fine;
 }
 
-/* Register r of a factor in shared memory, to `slot`. `across`: rows or columns before it. */
+/* Loads register r of a factor in shared memory into `slot`. `across`: rows or columns before
+ * it. */
 static void load_group(struct lower *lower, struct transfer *transfer, const struct matrix *matrix,
                        bool by_depth, uint32_t across, uint32_t r, uint32_t slot)
 {
@@ -517,7 +523,7 @@ static void load_group(struct lower *lower, struct transfer *transfer, const str
     if (!by_depth) join_parts(lower, transfer, matrix->per, slot);
 }
 
-/* The first factor's registers, with the sign of the product. */
+/* Finds the slots of the first factor's registers, negated when the product's sign is negative. */
 static bool first_of_group(struct lower *lower, const struct group *group,
                            struct transfer *transfer, uint32_t slots[EXEC_TENSOR_REGISTERS])
 {
@@ -540,7 +546,7 @@ static bool first_of_group(struct lower *lower, const struct group *group,
     return true;
 }
 
-/* Slots a, b, c and d of product `index` in a row. */
+/* Emits product `index` of a row with the slots of a, b and of c, which is also d. */
 static void multiply_group(struct lower *lower, const struct group *group, uint32_t index,
                            const uint32_t *first, const uint32_t *second, const uint32_t *sum)
 {

@@ -1,14 +1,15 @@
-/* Tensor copies and changes of tensor maps: what ops/tensor_map.c is told of them. PTX ISA 9.0,
- * 9.7.9.27, 9.7.9.28.
+/* Lowers tensor copies and changes of tensor maps for ops/tensor_map.c. PTX ISA 9.0, 9.7.9.27,
+ * 9.7.9.28.
  */
 #include "emulator/exec/lower/access.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum { CACHES = 3 }; /* of the box, of a source, of the map */
+enum { CACHES = 3 }; /* cache indices: of the box, of a source, of the map */
 
-/* The slots of the map's address and of the coordinates; false: not possible. */
+/* Finds the slots of the map's address and of the coordinates. Returns false when lower_unsupported
+ * has been called. */
 static bool lower_tensor_operand(struct lower *lower, const struct ptx_operand *operand,
                                  struct exec_tensor_copy *copy, uint32_t *map)
 {
@@ -22,14 +23,14 @@ static bool lower_tensor_operand(struct lower *lower, const struct ptx_operand *
     return true;
 }
 
-/* The rows of the atomic operation, for each type that it takes: the table of
+/* Finds the atomic row for each element type that the reduction takes, by the table of
  * cp.reduce.async.bulk.tensor in the PTX ISA. */
 static void find_reductions(const struct ptx_instruction *at, struct exec_tensor_copy *copy)
 {
 #define TYPE(symbol) (1u << EXEC_TENSOR_##symbol)
     enum {
         WORDS = TYPE(U32) | TYPE(S32),
-        BITS = WORDS | TYPE(U64), /* of s64, though PTX has it, an H100 knows no such instruction */
+        BITS = WORDS | TYPE(U64), /* not s64: PTX has it, an H100 does not */
         WHOLE = BITS | TYPE(S64),
         HALVES = TYPE(F16) | TYPE(BF16),
     };
@@ -100,7 +101,7 @@ static void lower_replace(struct lower *lower)
 #define FIELD(member)                                                                              \
     offsetof(struct exec_tensor_map, member), sizeof((struct exec_tensor_map *)0)->member
     static const struct {
-        uint16_t part, offset, size, count; /* size: bytes of all `count` */
+        uint16_t part, offset, size, count; /* size: bytes of all `count` elements */
     } fields[] = {
         {PTX_PART_ADDRESS, FIELD(address), 1},
         {PTX_PART_RANK, FIELD(rank), 1},
@@ -124,7 +125,7 @@ static void lower_replace(struct lower *lower)
         return;
     }
     size_t k = 0;
-    while (fields[k].part != at->modifiers.part) k++; /* ptx/rules.c: it has one of them */
+    while (fields[k].part != at->modifiers.part) k++; /* ptx/rules.c: there is one */
     const uint32_t count = fields[k].count;
     replace->bytes = fields[k].size / count;
     replace->offset = fields[k].offset + index * replace->bytes;
@@ -149,7 +150,7 @@ static void lower_replace(struct lower *lower)
     lower->program->cache_count += CACHES;
 }
 
-/* Copies a map, and what follows sees it: a copy and a fence. */
+/* Copies a tensor map and makes it visible: a copy and a fence. */
 static void lower_copy_of_map(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;

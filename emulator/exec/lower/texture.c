@@ -1,5 +1,5 @@
-/* Texture and surface instructions: from operands to slots. What the device does not have of them
- * is named here, before any kernel runs. */
+/* Lowers texture and surface instructions. What the device does not support is reported here,
+ * before any kernel runs. */
 #include "emulator/exec/lower/lower.h"
 #include "emulator/exec/ops/extra.h"
 
@@ -52,7 +52,8 @@ static bool read_question(struct lower *lower, struct exec_image_access *access)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* The slot with the handle; a texture that is a variable of the module is a reference. */
+/* Returns the slot with the handle. A texture that is a variable of the module is a texture
+ * reference, which is not supported. */
 static uint32_t handle_slot(struct lower *lower, const struct ptx_operand *address)
 {
     if (address->reg == PTX_NO_REGISTER) {
@@ -77,7 +78,7 @@ static bool read_coordinates(struct lower *lower, const struct ptx_operand *imag
     return true;
 }
 
-/* The registers that receive results, wider ones filled with zeros. */
+/* The registers that receive results; wider ones are zero-extended. */
 static void read_destinations(struct lower *lower, struct exec_image_access *access)
 {
     const struct ptx_operand *d = &lower->at->operands[0];

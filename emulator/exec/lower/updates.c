@@ -1,20 +1,21 @@
-/* Stores that change what their function has loaded from the same place: x++ and its kin, of which
- * two threads must not do one at once. Where the value comes from is read off the text, backwards
- * through arithmetic: a value that was chosen (selp), or that only a branch depends on, is none. */
+/* Stores that change what their function has loaded from the same address, such as x++: two threads
+ * must not do that at once. The origin of the stored value is followed backwards through the text,
+ * through arithmetic only: a selected value (selp), or one that depends on a branch only, does not
+ * count. */
 #include "emulator/exec/lower/access.h"
 
 enum {
-    MOST_BACK = 256, /* instructions that are looked at for each value */
-    MOST_DEEP = 12,  /* values behind one another */
-    MOST_VALUES = 64 /* of one store */
+    MOST_BACK = 256, /* instructions searched for each definition */
+    MOST_DEEP = 12,  /* length of a chain of values */
+    MOST_VALUES = 64 /* values of one store */
 };
 
-/* What stands between the load and the store: the last of these that does. */
+/* What happens to the value between the load and the store; of several steps the largest counts. */
 enum origin {
-    ORIGIN_OTHER,   /* nothing was loaded there */
-    ORIGIN_MOVED,   /* it is stored as it was */
-    ORIGIN_COUNTED, /* what is done twice is not what it is done once: x += 1 */
-    ORIGIN_JOINED,  /* it may be, by the same value: x |= bit, x = x / 8 * 8 */
+    ORIGIN_OTHER,   /* not loaded from there */
+    ORIGIN_MOVED,   /* stored as it was loaded */
+    ORIGIN_COUNTED, /* doing it twice differs from doing it once: x += 1 */
+    ORIGIN_JOINED,  /* doing it twice may not differ: x |= bit, x = x / 8 * 8 */
 };
 
 static enum origin passes(enum ptx_opcode op)
@@ -47,7 +48,7 @@ static enum origin passes(enum ptx_opcode op)
     }
 }
 
-/* Behind it, what lanes do at once is the same for all: each has loaded before any stores. */
+/* Instructions that order the lanes of a warp: every lane has loaded before any lane stores. */
 static bool orders(enum ptx_opcode op)
 {
     switch (op) {
@@ -77,7 +78,8 @@ static bool writes(const struct ptx_instruction *inst, uint32_t reg)
     return false;
 }
 
-/* The nearest instruction before `at` that writes the register; NULL: none is near. */
+/* Returns the nearest instruction before `at` that writes the register; NULL: none within
+ * MOST_BACK. */
 static const struct ptx_instruction *definition(const struct lower *lower,
                                                 const struct ptx_instruction *at, uint32_t reg)
 {
@@ -92,7 +94,7 @@ static bool is_weak(const struct ptx_instruction *at)
     return at->modifiers.semantics == PTX_ABSENT || at->modifiers.semantics == PTX_SEM_WEAK;
 }
 
-/* `first`: loads before it do not count; `left`: values that may still be looked at. */
+/* `first` is the result of loads_there; `left` counts the values that may still be followed. */
 static enum origin origin_of(struct lower *lower, const struct ptx_instruction *first,
                              const struct ptx_instruction *before, const struct ptx_operand *value,
                              uint32_t depth, uint32_t *left)
@@ -116,8 +118,8 @@ static enum origin origin_of(struct lower *lower, const struct ptx_instruction *
     return origin;
 }
 
-/* The first instruction behind whatever orders the lanes last, if the function loads there from it
- * on; NULL: it does not, as before most stores. */
+/* Returns the first instruction after the last one that orders the lanes, if the function loads
+ * from `address` between that and the store; otherwise NULL, as before most stores. */
 static const struct ptx_instruction *loads_there(struct lower *lower,
                                                  const struct ptx_operand *address)
 {

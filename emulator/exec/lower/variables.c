@@ -1,12 +1,12 @@
-/* Module variables: what they are called, how large they are, what they hold at first. */
+/* Module variables: names, sizes, initial contents. */
 #include "emulator/exec/lower/program.h"
 
 #include <string.h>
 
-/* Bytes of one variable's initial value: its text would have to be as large. */
+/* Largest initial value of one variable, in bytes; its PTX text would be at least as large. */
 #define MOST_INITIAL ((uint64_t)256 << 20)
 
-/* An address inside an initial value. */
+/* An address inside an initial value; lower/program.h's counterpart of struct ptx_relocation. */
 struct exec_relocation {
     uint64_t offset;
     uint32_t bytes, shift;
@@ -26,7 +26,7 @@ static bool is_placed(const struct ptx_variable *variable)
     return variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST;
 }
 
-/* The program numbers only variables that need a place. */
+/* Only variables that need a place in memory have an index in the program. */
 static int32_t index_in(const struct ptx_module *module, const struct ptx_variable *variable)
 {
     int32_t index = 0;

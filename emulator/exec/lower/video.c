@@ -1,5 +1,5 @@
-/* Video instructions become descriptions: nvcc writes only absolute differences of bytes and
- * halves, for sums over images. PTX ISA 9.0, 9.7.18; what runs is ops/video.c.
+/* Lowers video instructions to descriptions. nvcc uses only absolute differences of bytes and
+ * halves, for sums over images. PTX ISA 9.0, 9.7.18; their handler is in ops/video.c.
  */
 #include "emulator/exec/lower/lower.h"
 
@@ -30,8 +30,8 @@ static const struct video_row *find_row(enum ptx_opcode op)
     return NULL;
 }
 
-/* The parts that an operand names; without any: all of a scalar, the parts in order from `first`
- * on of the others. */
+/* Finds the parts that an operand names. Without names these are all of a scalar's register, or the
+ * parts in order from `first` on. */
 static void read_parts(const struct ptx_operand *operand, unsigned lanes, unsigned first,
                        struct exec_video_part *parts)
 {
@@ -89,7 +89,7 @@ bool lower_video(struct lower *lower)
     }
     describe(at, row, video);
     for (unsigned k = 0; k < 3; k++) {
-        /* The sign of a negated register is the description's. */
+        /* the description contains the sign of a negated register */
         struct ptx_operand operand = {.kind = PTX_OPERAND_IMMEDIATE};
         if (k + 1 < at->operand_count) operand = at->operands[k + 1];
         operand.negated = false;
