@@ -1,5 +1,5 @@
-/* Constant expressions (PTX ISA 4.5): evaluated where they stand, with C's precedence. Integers
- * are 64 bits, signed unless one side is not; arithmetic wraps. */
+/* Constant expressions (PTX ISA 4.5), evaluated while they are parsed, with C's precedence.
+ * Integers have 64 bits and are signed unless an operand is unsigned; arithmetic wraps. */
 #include "emulator/ptx/internal.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static struct ptx_constant need_integer(struct ptx_parser *p, struct ptx_constan
     return value;
 }
 
-/* After `(`: the rest of a cast, (.s64)x or (.u64)x, or of a parenthesis. */
+/* Parses what follows `(`: the rest of a cast, (.s64)x or (.u64)x, or of a parenthesis. */
 static struct ptx_constant unary(struct ptx_parser *p);
 static struct ptx_constant parenthesis(struct ptx_parser *p)
 {
@@ -99,7 +99,7 @@ static struct ptx_constant unary(struct ptx_parser *p)
     return value;
 }
 
-/* Binary operators by precedence, the loosest first. */
+/* Binary operators by precedence, the lowest first. */
 static const struct {
     uint32_t sign;
     int level;
@@ -136,7 +136,7 @@ static uint64_t divide(struct ptx_parser *p, const struct ptx_token *at, uint32_
 {
     if (b.bits == 0) ptx_fail(p, at, "The expression divides by zero.");
     if (a.is_unsigned || b.is_unsigned) return sign == '/' ? a.bits / b.bits : a.bits % b.bits;
-    if (b.bits == UINT64_MAX) return sign == '/' ? 0 - a.bits : 0; /* by -1: may overflow */
+    if (b.bits == UINT64_MAX) return sign == '/' ? 0 - a.bits : 0; /* division by -1 may overflow */
     return sign == '/' ? (uint64_t)((int64_t)a.bits / (int64_t)b.bits)
                        : (uint64_t)((int64_t)a.bits % (int64_t)b.bits);
 }
@@ -200,7 +200,7 @@ static int level_of(const struct ptx_parser *p)
     return -1;
 }
 
-/* Recursion is bounded: each level is entered once between two parentheses. */
+/* The recursion is bounded: between two parentheses each level is entered once. */
 static struct ptx_constant binary(struct ptx_parser *p, int level)
 {
     if (level == LEVELS) return unary(p);
@@ -259,14 +259,14 @@ static double value_of(const struct ptx_constant *constant)
     return constant->is_single ? (double)narrow : wide;
 }
 
-/* A single's bits to bf16, its upper half, nearest-even. */
+/* Converts the bits of a single to bf16, its upper half, rounding to nearest even. */
 static uint64_t to_bfloat(uint32_t bits)
 {
     if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return 0x7FFF;
     return (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16;
 }
 
-/* A single's bits to half precision, nearest-even. */
+/* Converts the bits of a single to half precision, rounding to nearest even. */
 static uint64_t to_half(uint32_t bits)
 {
     uint32_t sign = bits >> 16 & 0x8000u;
@@ -280,7 +280,7 @@ static uint64_t to_half(uint32_t bits)
     uint32_t kept = mantissa >> dropped;
     uint32_t rest = mantissa & ((1u << dropped) - 1), half = 1u << (dropped - 1);
     if (rest > half || (rest == half && (kept & 1))) kept++;
-    /* a subnormal has no implied bit; a carry moves into the exponent by itself */
+    /* a subnormal has no implied bit; a carry propagates into the exponent */
     return sign | (exponent < -14 ? kept : kept + ((uint32_t)(exponent + 14) << 10));
 }
 

@@ -1,5 +1,6 @@
-/* Initial values of variables (PTX ISA 5.4.4): numbers become bytes, addresses relocations.
- * Contents are kept as runs, so that a large array with few values costs what was written. */
+/* Initial values of variables (PTX ISA 5.4.4): numbers become bytes, addresses become relocations.
+ * Contents are kept as runs, so that the cost of a large array with few values depends on the
+ * values only. */
 #include "emulator/ptx/internal.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ struct initialiser {
     struct ptx_run *last;
     struct ptx_list relocations; /* struct ptx_relocation */
     uint32_t depth;
-    uint64_t highest; /* elements reached, for `name[]` */
+    uint64_t highest; /* number of elements reached, for `name[]` */
 };
 
 static void put_bytes(struct ptx_parser *p, struct initialiser *state, uint64_t offset,
@@ -37,7 +38,7 @@ static void put_bytes(struct ptx_parser *p, struct initialiser *state, uint64_t 
         run->bytes[run->length++] = i < 8 ? (unsigned char)(value >> 8 * i) : 0;
 }
 
-/* symbol, symbol+4, generic(symbol)+4, generic(symbol+4) */
+/* Parses symbol, symbol+4, generic(symbol)+4, generic(symbol+4). */
 static void parse_address(struct ptx_parser *p, struct ptx_relocation *relocation)
 {
     char buffer[64];
@@ -62,7 +63,7 @@ static void parse_address(struct ptx_parser *p, struct ptx_relocation *relocatio
                                        (uint64_t)ptx_constant_integer(p, "An offset"));
 }
 
-/* 0xFF00(symbol): some bytes of an address. */
+/* Parses 0xFF00(symbol): some bytes of an address. */
 static void parse_mask(struct ptx_parser *p, const struct ptx_token *at, uint64_t mask,
                        struct ptx_relocation *relocation)
 {
@@ -125,7 +126,7 @@ static void parse_element(struct ptx_parser *p, struct initialiser *state, uint6
     *(struct ptx_relocation *)ptx_push(p, &state->relocations, sizeof relocation) = relocation;
 }
 
-/* A braced list whose place is [first, first + extent) elements; `level` counts dimensions. */
+/* Parses a braced list for the elements [first, first + extent); `level` counts dimensions. */
 static void parse_list(struct ptx_parser *p, struct initialiser *state, uint32_t level,
                        uint64_t first, uint64_t extent)
 {
@@ -171,7 +172,7 @@ static void skip_braces(struct ptx_parser *p)
 
 void ptx_initialiser_parse(struct ptx_parser *p, struct ptx_variable *variable)
 {
-    if (ptx_type_kind(variable->type) == PTX_KIND_OPAQUE) { /* a sampler's settings */
+    if (ptx_type_kind(variable->type) == PTX_KIND_OPAQUE) { /* settings of a sampler */
         skip_braces(p);
         return;
     }

@@ -1,5 +1,5 @@
-/* ptx's instructions: an opcode with its modifiers and operands, as the parser leaves it. What the
- * operands name, variables, functions, labels, is tree.h's.
+/* ptx's instructions: an opcode with its modifiers and operands, as parsed. tree.h describes the
+ * variables, functions and labels that operands name.
  *
  * Source: PTX ISA 9.0.
  */
@@ -30,19 +30,19 @@ enum ptx_operand_kind {
 #define PTX_NO_REGISTER UINT32_MAX
 #define PTX_SINK (UINT32_MAX - 1)
 
-/* An immediate's bits are those of the operand's type in this instruction: cut to its width, then
- * sign-extended to 64 bits for signed types and zero-extended for all others; floats converted to
- * f32, f64, f16 or bf16 bits; for .b types a single (0f...) gives 32 bits and a double 64.
- * Predicates are 0 or 1. Where the operand has no type it is a 64-bit integer. */
+/* An immediate's bits are those of the operand's type in this instruction: truncated to its width,
+ * then sign-extended to 64 bits for signed types and zero-extended for all others. Floats are
+ * converted to f32, f64, f16 or bf16 bits; for .b types a single (0f...) gives 32 bits and a double
+ * 64. Predicates are 0 or 1. An operand without a type is a 64-bit integer. */
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    bool negated;      /* !p on a predicate source; -a of vmad, elsewhere -x is folded */
-    bool is_float;     /* of an immediate: was written as one */
+    bool negated;      /* !p on a predicate source; -a of vmad; elsewhere -x is folded */
+    bool is_float;     /* an immediate that was written as a float */
     uint8_t component; /* of a special register: 0 x, 1 y, 2 z, 3 w */
     enum ptx_special special;
     uint32_t reg;    /* REGISTER, PAIR; ADDRESS: base or PTX_NO_REGISTER */
     uint32_t second; /* PAIR; VECTOR `{a, b}|p`: p, or PTX_NO_REGISTER */
-    uint16_t parts;  /* REGISTER of a video instruction: see ptx_parts_count; 0: all of it */
+    uint16_t parts;  /* REGISTER of a video instruction: see ptx_parts_count; 0: whole */
     uint32_t count;  /* VECTOR, IMAGE */
     uint32_t target; /* LABEL: instruction; TABLE: index into the function's tables */
     uint64_t bits;   /* IMMEDIATE */
@@ -52,7 +52,7 @@ struct ptx_operand {
     const struct ptx_operand *elements;  /* VECTOR, IMAGE */
 };
 
-/* What `call` has beyond operands. Arguments are symbols of .param variables, registers,
+/* What `call` has besides operands. Arguments are symbols of .param variables, registers,
  * immediates or sinks; results are symbols of .param variables, registers or sinks. */
 struct ptx_call {
     const struct ptx_function *function; /* direct, or NULL */
@@ -65,8 +65,9 @@ struct ptx_call {
                                               whose list is empty */
 };
 
-/* Where an instruction comes from. `line` is never 0 (a .loc with line 0 keeps the one before).
- * outer_*: the place in the not inlined function, the same as file/line when nothing is inlined. */
+/* The source position of an instruction. `line` is never 0 (a .loc with line 0 keeps the previous
+ * position). outer_* is the position in the function that is not inlined; it equals file and line
+ * when nothing is inlined. */
 struct ptx_location {
     uint32_t file; /* number as in .file: see ptx_module.files */
     uint32_t line;
@@ -87,19 +88,20 @@ struct ptx_instruction {
     const struct ptx_operand *operands;
     const struct ptx_call *call; /* PTX_OP_CALL only */
     const char *text; /* NULL, or the instruction as written, without guard and `;`, when it is not
-                         supported: its row is flagged so, or it is one of the forms that PTX has
-                         and the row has not. Then it has no types, modifiers and operands. */
+                         supported: its row is marked so, or PTX has this form and the row does not.
+                         It then has no types, modifiers and operands. */
 };
 
-/* What follows a register of a video instruction, `.b3`, `.h10`, `.b7654`: how many digits it has
- * (1 to 4; 0: it was not written), the digit for part `index` (0 is the last one), and whether the
- * parts are halves, not bytes. */
+/* The suffix of a register of a video instruction: `.b3`, `.h10`, `.b7654`. ptx_parts_count returns
+ * the number of its digits (1 to 4; 0: no suffix), ptx_parts_digit the digit for part `index` (0 is
+ * the last digit), ptx_parts_halves whether the parts are halves, not bytes. */
 uint32_t ptx_parts_count(uint16_t parts);
 uint32_t ptx_parts_digit(uint16_t parts, uint32_t index);
 bool ptx_parts_halves(uint16_t parts);
 
-/* The type of operand `index` by the row's shape: the instruction's types, twice the width for
- * .wide, .pred, .u32 for shift amounts and masks ...; PTX_NO_TYPE for addresses and labels. */
+/* Returns the type of operand `index` by the row's shape: one of the instruction's types, twice the
+ * width for .wide, .pred, .u32 for shift amounts and masks ...; PTX_NO_TYPE for addresses and
+ * labels. */
 enum ptx_type ptx_operand_type(const struct ptx_instruction *instruction, uint32_t index);
 
 #endif

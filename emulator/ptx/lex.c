@@ -1,4 +1,4 @@
-/* Text to tokens (PTX ISA 4.2 to 4.5). One token at a time, no token is kept. */
+/* Splits text into tokens (PTX ISA 4.2 to 4.5), one at a time; no token is kept. */
 #include "emulator/ptx/internal.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C library's <ctype.h> depends on the locale of the program that loaded us. */
+/* The C library's <ctype.h> depends on the locale of the program that loaded this library. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -83,7 +83,7 @@ static double decimal(const char *text, size_t length)
     return value;
 }
 
-/* 0f and 0d followed by exactly `digits` hexadecimal digits. */
+/* Lexes 0f or 0d followed by exactly `digits` hexadecimal digits. */
 static bool lex_hex_float(struct ptx_lexer *lexer, struct ptx_token *token, size_t digits)
 {
     uint64_t bits = 0;
@@ -130,7 +130,7 @@ static void lex_integer(struct ptx_parser *p, struct ptx_token *token)
     }
 }
 
-/* True when digits are followed by a fraction or an exponent. */
+/* Returns true when a fraction or an exponent follows the digits. */
 static bool is_decimal_float(const struct ptx_lexer *lexer)
 {
     size_t i = 0;
@@ -190,7 +190,7 @@ static void lex_string(struct ptx_parser *p, struct ptx_token *token)
     lexer->next++;
 }
 
-/* Only what may hide a brace is looked at. */
+/* Examines only characters that may hide a brace. */
 bool ptx_lex_past_block(struct ptx_parser *p)
 {
     static const bool matters[UCHAR_MAX + 1] = {
@@ -232,7 +232,7 @@ static void lex_sign(struct ptx_parser *p, struct ptx_token *token)
     token->value = (unsigned char)c;
 }
 
-/* Characters of a word; inside a suffix also `::`. */
+/* Lexes a word; inside a suffix also `::`. */
 static void lex_word(struct ptx_lexer *lexer, bool is_suffix)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* ptx's words: what the text is cut into, from left to right (lex.c). */
+/* ptx's tokens (lex.c). */
 #ifndef OVERLAP_PTX_LEX_H
 #define OVERLAP_PTX_LEX_H
 
@@ -12,7 +12,7 @@ enum ptx_token_kind {
     PTX_TOKEN_INTEGER, /* value */
     PTX_TOKEN_SINGLE,  /* 0f3F800000: value is the bits */
     PTX_TOKEN_DOUBLE,  /* 0d..., 1.5: value is the bits of a double */
-    PTX_TOKEN_STRING,  /* text is what stands between the quotes */
+    PTX_TOKEN_STRING,  /* text is between the quotes */
     PTX_TOKEN_SIGN,    /* punctuation: value is the character, or PTX_SIGN of two */
 };
 #define PTX_SIGN(a, b) (((uint32_t)(a) << 8) | (uint32_t)(b))

@@ -56,7 +56,7 @@ static const struct ptx_opcode_row opcodes[PTX_OPCODE_COUNT] = {
 #undef PTX_OPCODE
 };
 
-/* Other spellings of a row's name. */
+/* Alternative spellings of a row's name. */
 struct spelling {
     const char *text;
     enum ptx_opcode op;
@@ -144,7 +144,7 @@ enum ptx_special ptx_special_find(const struct ptx_names *names, const char *tex
     const struct special_row *row = ptx_map_get(&names->specials, text, length);
     if (row != NULL) return (enum ptx_special)(row - specials);
 
-    /* %envreg7, %pm3, %pm3_64: the row's text without the number */
+    /* the row's text without the number of %envreg7, %pm3, %pm3_64 */
     char name[16];
     size_t kept = 0;
     unsigned number = 0, digits = 0;

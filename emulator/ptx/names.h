@@ -1,4 +1,4 @@
-/* ptx's names: rows by their text, and back (names.c). */
+/* ptx's names: from the text of a name to its row, and back (names.c). */
 #ifndef OVERLAP_PTX_NAMES_H
 #define OVERLAP_PTX_NAMES_H
 
@@ -21,16 +21,18 @@ struct ptx_names {
     struct ptx_map opcodes;
     struct ptx_map types;
     struct ptx_map specials;
-    struct ptx_map modifiers; /* to the first row of that text; others follow by search */
+    struct ptx_map modifiers; /* first row of a text; others are found by search */
 };
-/* Those of all parsers: filled by the first that asks, and never freed. NULL: no memory. */
+/* Returns the tables that all parsers share: the first call fills them, and they are never freed.
+ * Returns NULL when the host has no memory. */
 const struct ptx_names *ptx_names_all(void);
 enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length);
 enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, size_t length);
-/* The modifier of that text whose field is in `fields`; PTX_ABSENT: none has it. */
+/* Returns the modifier of that text whose field is in `fields`; PTX_ABSENT: there is none. */
 enum ptx_modifier ptx_modifier_find(const struct ptx_names *names, const char *text, size_t length,
                                     uint64_t fields);
-/* PTX_SPECIAL_COUNT when there is none. `component` gets the number of %envreg5 or %pm1. */
+/* Returns PTX_SPECIAL_COUNT when there is none. `component` receives the number of %envreg5 or
+ * %pm1. */
 enum ptx_special ptx_special_find(const struct ptx_names *names, const char *text, size_t length,
                                   uint8_t *component);
 uint32_t ptx_special_components(enum ptx_special special);

@@ -1,4 +1,4 @@
-/* The module: failure, memory and tokens for the other parser files; module-scope directives. */
+/* The module: failure, memory and tokens for the other parser files; directives of module scope. */
 #include "emulator/ptx/internal.h"
 
 #include <stdarg.h>
@@ -166,7 +166,7 @@ static void parse_version(struct ptx_parser *p)
     }
 }
 
-/* .target sm_75, debug: the first is the architecture, the others change nothing here. */
+/* .target sm_75, debug: the first word is the architecture; the others have no effect here. */
 static void parse_target(struct ptx_parser *p)
 {
     struct ptx_token token = ptx_expect(p, PTX_TOKEN_WORD, "an architecture such as sm_75");
@@ -174,8 +174,8 @@ static void parse_target(struct ptx_parser *p)
     while (ptx_take_sign(p, ',')) ptx_expect(p, PTX_TOKEN_WORD, "a target option");
 }
 
-/* Without the directive they have 32 bits (PTX ISA, ".address_size"). Before 2.3 it could not be
- * said, and a 64-bit driver takes such a text as its own. */
+/* Without the directive addresses have 32 bits (PTX ISA, ".address_size"). PTX before 2.3 has no
+ * such directive, and a 64-bit driver gives it its own address size. */
 static void set_address_size(struct ptx_module *module)
 {
     const bool could_not_say =
@@ -204,7 +204,7 @@ static void parse_file(struct ptx_parser *p)
     ((const char **)p->files.items)[number.value] = ptx_copy_text(p, path.text, path.length);
 }
 
-/* .section .debug_info { ... }: for debuggers. */
+/* Skips .section .debug_info { ... }, which only debuggers need. */
 static void skip_section(struct ptx_parser *p)
 {
     struct ptx_token start = p->token;
@@ -373,7 +373,7 @@ failed:
 
 void ptx_begin(void)
 {
-    (void)ptx_names_all(); /* without memory now, perhaps later */
+    (void)ptx_names_all(); /* without memory now, a later parse tries again */
 }
 
 struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnostics *diagnostics)
@@ -410,7 +410,7 @@ bool ptx_function_read(struct ptx_module *module, const struct ptx_function *fun
     return true;
 }
 
-/* ---- what a module answers ------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 /* The module is the first member of its owner. */
 static const struct ptx_owner *owner_of(const struct ptx_module *module)

@@ -11,8 +11,8 @@ static uint32_t parse_number(struct ptx_parser *p, const char *what)
     return token.value > UINT32_MAX ? UINT32_MAX : (uint32_t)token.value;
 }
 
-/* Where code inlined at `file line column` comes from in the end: what an earlier .loc said of
- * that place, or the place itself. */
+/* Finds where code inlined at `file line column` comes from in the end: the outer position of an
+ * earlier .loc of that place, or the place itself. */
 static void find_outer(const struct ptx_body *body, struct ptx_recent *recent, uint32_t file,
                        uint32_t line, uint32_t column)
 {
@@ -64,7 +64,7 @@ void ptx_location_parse(struct ptx_parser *p)
     body->location_is_new = true;
 }
 
-/* ---- labels and what they may name ----------------------------------------------------------- */
+/* ---- labels and what they name --------------------------------------------------------------- */
 
 static void define_label(struct ptx_parser *p, const struct ptx_token *name)
 {
@@ -96,7 +96,7 @@ static void parse_branch_targets(struct ptx_parser *p, const struct ptx_token *n
     *table = (struct ptx_table){symbol->name, labels, names.count};
 }
 
-/* name: .calltargets f, g; all have one prototype, the first one's is kept. */
+/* name: .calltargets f, g; all have the same prototype, so the first one's is kept. */
 static void parse_call_targets(struct ptx_parser *p, const struct ptx_token *name)
 {
     struct ptx_symbol *symbol = ptx_symbol_add(p, name, PTX_SYMBOL_PROTOTYPE);
@@ -128,7 +128,7 @@ static void parse_call_prototype(struct ptx_parser *p, const struct ptx_token *n
     ptx_expect_sign(p, ';', "at the end of .callprototype");
 }
 
-/* After `name:`. */
+/* Parses what follows `name:`. */
 static void parse_label(struct ptx_parser *p, const struct ptx_token *name)
 {
     if (ptx_take_suffix(p, "branchtargets")) {
@@ -167,7 +167,7 @@ static void parse_body_directive(struct ptx_parser *p)
     }
 }
 
-/* A word begins an instruction or, before a colon, a label. */
+/* Parses an instruction or, if a colon follows the word, a label. */
 static void parse_word(struct ptx_parser *p)
 {
     const char *after = p->lexer.next;
@@ -183,7 +183,7 @@ static void parse_word(struct ptx_parser *p)
     parse_label(p, &name);
 }
 
-/* Closes a block: the variables declared in it, the last ones of the list, end here. */
+/* Closes a block: the scopes of the variables declared in it, the last of the list, end here. */
 static void end_variables(struct ptx_parser *p, uint32_t first)
 {
     struct ptx_variable **variables = p->body.variables.items;
@@ -294,7 +294,7 @@ void ptx_body_parse(struct ptx_parser *p, struct ptx_function *function)
     memset(body, 0, sizeof *body);
 }
 
-/* ---- later ----------------------------------------------------------------------------------- */
+/* ---- skipped bodies -------------------------------------------------------------------------- */
 
 void ptx_body_skip(struct ptx_parser *p, struct ptx_function *function)
 {
@@ -314,6 +314,6 @@ void ptx_body_read(struct ptx_parser *p, struct ptx_function *function)
     p->token = unread->token;
     memset(&p->body, 0, sizeof p->body);
     p->body.location = unread->location;
-    p->expression_depth = 0; /* an earlier failure may have left it */
+    p->expression_depth = 0; /* an earlier failure may have left another value */
     ptx_body_parse(p, function);
 }

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* (.param .b32 a, .reg .b32 b); returns the number, 0 when there is no list. */
+/* Parses (.param .b32 a, .reg .b32 b). Returns the number of parameters, 0 when there is no
+ * list. */
 static uint32_t parse_parameters(struct ptx_parser *p,
                                  const struct ptx_variable *const **parameters)
 {
@@ -30,7 +31,7 @@ void ptx_prototype_parse(struct ptx_parser *p, struct ptx_prototype *prototype,
     prototype->parameter_count = parse_parameters(p, &prototype->parameters);
 }
 
-/* Up to three sizes of a block. */
+/* Parses up to three dimensions of a block or cluster. */
 static void parse_sizes(struct ptx_parser *p, uint32_t sizes[3])
 {
     uint32_t count = 0;
@@ -52,7 +53,7 @@ static uint32_t parse_count(struct ptx_parser *p)
     return (uint32_t)count;
 }
 
-/* What may stand between the parameters and the body. */
+/* Parses the directives between the parameters and the body. */
 static void parse_performance(struct ptx_parser *p, struct ptx_function *function)
 {
     while (p->token.kind == PTX_TOKEN_SUFFIX) {
@@ -89,7 +90,7 @@ static void parse_performance(struct ptx_parser *p, struct ptx_function *functio
     }
 }
 
-/* Later declarations must say the same as earlier ones. */
+/* Complains when a later declaration differs from an earlier one. */
 static void compare_headers(struct ptx_parser *p, const struct ptx_token *name,
                             const struct ptx_function *old, const struct ptx_function *fresh)
 {
@@ -105,7 +106,7 @@ static void compare_headers(struct ptx_parser *p, const struct ptx_token *name,
                      "`%s` was declared in line %u with other parameters.", old->name, old->line);
 }
 
-/* The function of that name, from an earlier declaration or new. */
+/* Returns the function of that name, from an earlier declaration or new. */
 static struct ptx_function *declare(struct ptx_parser *p, const struct ptx_token *name,
                                     const struct ptx_function *header)
 {

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* The words of an opcode, `ld` `global` `u32`, and what the rows make of them. */
+/* The words of an instruction, `ld` `global` `u32`, and the opcode that the rows make of them. */
 struct mnemonic {
     struct ptx_token words[PTX_MAX_SUFFIXES + 1];
     uint32_t count;
-    uint32_t used; /* words that are the opcode's name */
+    uint32_t used; /* number of words that form the opcode's name */
     enum ptx_opcode op;
 };
 
@@ -23,7 +23,7 @@ static void read_mnemonic(struct ptx_parser *p, struct mnemonic *mnemonic)
     }
 }
 
-/* The longest name that a row has: `cp.async.wait_all` before `cp.async`. */
+/* Finds the longest name of a row: `cp.async.wait_all` before `cp.async`. */
 static void find_opcode(const struct ptx_parser *p, struct mnemonic *mnemonic)
 {
     enum { LONGEST = 5 }; /* words: cp.reduce.async.bulk.tensor */
@@ -44,7 +44,7 @@ static void find_opcode(const struct ptx_parser *p, struct mnemonic *mnemonic)
     }
 }
 
-/* vote.ballot.sync.b32, as CUB writes it, is vote.sync.ballot.b32. */
+/* CUB writes vote.ballot.sync.b32 for vote.sync.ballot.b32. */
 static void find_opcode_with_sync(const struct ptx_parser *p, struct mnemonic *mnemonic)
 {
     find_opcode(p, mnemonic);
@@ -61,7 +61,7 @@ static void find_opcode_with_sync(const struct ptx_parser *p, struct mnemonic *m
     }
 }
 
-/* Fields whose second value goes to another: .row.col of mma. */
+/* Fields whose second value belongs to another field: .row.col of mma. */
 static const struct {
     enum ptx_field first, second;
 } pairs[] = {{PTX_FIELD_hint, PTX_FIELD_hint2},
@@ -101,9 +101,9 @@ static void read_modifier(struct ptx_parser *p, struct ptx_instruction *instruct
     ptx_modifiers_set(&instruction->modifiers, field, modifier);
 }
 
-/* For sm_1x, whose 32-bit floats always flush subnormals, and whose mad has no rounding to say: an
- * H200 rounds it once. (PTX ISA, "Floating Point Instructions"; "mad": also of mad.f64 before 1.4.)
- */
+/* Completes modifiers for sm_1x, whose 32-bit floats always flush subnormals, and whose mad has no
+ * rounding modifier: an H200 rounds it once. (PTX ISA, "Floating Point Instructions"; "mad": also
+ * of mad.f64 before 1.4.) */
 static void complete_for_oldest(const struct ptx_parser *p, struct ptx_instruction *instruction)
 {
     static const enum ptx_opcode flushed[] = {
@@ -123,7 +123,7 @@ static void complete_for_oldest(const struct ptx_parser *p, struct ptx_instructi
         if (flushed[i] == instruction->op) ptx_modifiers_set(modifiers, PTX_FIELD_ftz, PTX_FTZ);
 }
 
-/* Types and modifiers. False: the instruction is one that is carried as text. */
+/* Reads types and modifiers. Returns false when the instruction is to be kept as text. */
 static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
                           struct ptx_instruction *instruction)
 {
@@ -146,7 +146,7 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
             ptx_complain(p, word->line, word->column, "%s has at most two types.", row->text);
     }
     complete_for_oldest(p, instruction);
-    bool is_ignored = strchr(row->shape, '1') == NULL; /* by the shape: nothing is known of it */
+    bool is_ignored = strchr(row->shape, '1') == NULL; /* the shape does not use type2: support 0 */
     return !(is_ignored && instruction->type2 && (row->types2 >> instruction->type2 & 1));
 }
 
@@ -157,7 +157,7 @@ static void complain_of_opcode(struct ptx_parser *p, const struct mnemonic *mnem
     ptx_complain(p, at->line, at->column, "PTX has no instruction %s.", ptx_show(at, buffer));
 }
 
-/* The characters of a token, with the dot or the quotes that `text` leaves out. */
+/* Returns the characters of a token, with the dot or the quotes that `text` omits. */
 static const char *raw_token(const struct ptx_token *token, size_t *length)
 {
     bool is_suffix = token->kind == PTX_TOKEN_SUFFIX, is_string = token->kind == PTX_TOKEN_STRING;
@@ -165,8 +165,8 @@ static const char *raw_token(const struct ptx_token *token, size_t *length)
     return token->text - is_suffix - is_string;
 }
 
-/* The instruction's tokens up to the `;`, which is taken; what separates them, comments too, is one
- * blank. */
+/* Returns the instruction's tokens up to the `;`, which is consumed. One blank replaces white space
+ * and comments between tokens. */
 static const char *read_text(struct ptx_parser *p, const struct ptx_token *start)
 {
     struct ptx_list text = {0}; /* char */
@@ -186,7 +186,7 @@ static const char *read_text(struct ptx_parser *p, const struct ptx_token *start
     return ptx_copy_text(p, text.items, text.count);
 }
 
-/* The kind letter of operand `index`, as far as parsing depends on it. */
+/* Returns the kind letter of operand `index`, as far as parsing depends on it. */
 static char kind_at(const struct ptx_opcode_row *row, uint32_t index)
 {
     const char *shape = row->shape;
@@ -278,11 +278,11 @@ void ptx_instruction_parse(struct ptx_parser *p)
     if (!read_suffixes(p, &mnemonic, &instruction)) {
         uint32_t guard = instruction.guard;
         bool negated = instruction.guard_negated;
-        /* A row that is supported promises operands; this has none. */
+        /* A supported row promises operands, and this instruction has none. */
         enum ptx_opcode op = ptx_opcode_supported(mnemonic.op) ? PTX_OP_UNKNOWN : mnemonic.op;
         instruction = (struct ptx_instruction){
             .op = op, .guard = guard, .guard_negated = negated, .line = start.line};
-        p->lexer = after_start; /* once more from the start, token by token */
+        p->lexer = after_start; /* parse again from the start, token by token */
         p->token = start;
         instruction.text = read_text(p, &start);
     } else if (instruction.op == PTX_OP_CALL) {

@@ -1,4 +1,4 @@
-/* Operands (PTX ISA 6) and calls. What an operand may be is the validator's question. */
+/* Operands (PTX ISA 6) and calls. The validator checks which operands an instruction may have. */
 #include "emulator/ptx/internal.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static struct ptx_operand plain(enum ptx_operand_kind kind)
     return (struct ptx_operand){.kind = kind, .reg = PTX_NO_REGISTER, .second = PTX_NO_REGISTER};
 }
 
-/* x, y, z, w or r, g, b, a of a vector; 4: neither. */
+/* Returns the index of a component x, y, z, w or r, g, b, a of a vector; 4: none of them. */
 static uint8_t component_of(const struct ptx_token *token)
 {
     static const char letters[] = "xyzwrgba";
@@ -17,7 +17,7 @@ static uint8_t component_of(const struct ptx_token *token)
     return found ? (uint8_t)((found - letters) % 4) : 4;
 }
 
-/* The register, or the element of a vector register, that a taken word names. */
+/* Finds the register, or the element of a vector register, that a consumed word names. */
 static bool find_register(struct ptx_parser *p, const struct ptx_token *name, uint32_t *index,
                           uint32_t *count)
 {
@@ -35,7 +35,7 @@ static bool find_register(struct ptx_parser *p, const struct ptx_token *name, ui
     return true;
 }
 
-/* A register where only one will do. */
+/* Finds a register where only a single one is valid. */
 static uint32_t need_register(struct ptx_parser *p, const struct ptx_token *name)
 {
     char buffer[64];
@@ -51,7 +51,7 @@ static struct ptx_operand constant_operand(struct ptx_parser *p)
     struct ptx_operand operand = plain(PTX_OPERAND_IMMEDIATE);
     operand.bits = constant.bits;
     operand.is_float = constant.is_float;
-    operand.component = constant.is_single; /* until the validator has converted it */
+    operand.component = constant.is_single; /* kept here until the validator has converted it */
     return operand;
 }
 
@@ -61,7 +61,7 @@ static int64_t parse_offset(struct ptx_parser *p)
     return ptx_constant_integer(p, "An offset");
 }
 
-/* A variable or a function; false: neither. */
+/* Finds a variable or a function. Returns false when there is neither. */
 static bool find_symbol(struct ptx_parser *p, const struct ptx_token *name,
                         struct ptx_operand *operand)
 {
@@ -72,7 +72,7 @@ static bool find_symbol(struct ptx_parser *p, const struct ptx_token *name,
     return operand->variable != NULL || operand->function != NULL;
 }
 
-/* After `[`, without what ends it. */
+/* Parses what follows `[`, without what ends it. */
 static struct ptx_operand address(struct ptx_parser *p)
 {
     struct ptx_operand operand = plain(PTX_OPERAND_ADDRESS);
@@ -102,10 +102,10 @@ static struct ptx_operand vector_of(struct ptx_parser *p, const struct ptx_opera
     return operand;
 }
 
-/* After `{`. */
+/* Parses what follows `{`. */
 static struct ptx_operand vector(struct ptx_parser *p)
 {
-    enum { MOST = 128 }; /* wgmma's sum */
+    enum { MOST = 128 }; /* the sum of wgmma */
     struct ptx_operand elements[MOST];
     uint32_t count = 0;
     char buffer[64];
@@ -121,7 +121,7 @@ static struct ptx_operand vector(struct ptx_parser *p)
     return vector_of(p, elements, count);
 }
 
-/* After `[a,`: coordinates, perhaps behind a sampler. */
+/* Parses what follows `[a,`: coordinates, perhaps after a sampler. */
 static struct ptx_operand image(struct ptx_parser *p, struct ptx_operand texture)
 {
     enum { COORDINATES = 16, MOST = 2 + COORDINATES };
@@ -129,7 +129,7 @@ static struct ptx_operand image(struct ptx_parser *p, struct ptx_operand texture
     uint32_t count = 1;
     struct ptx_token ignored;
     struct ptx_operand coordinates = ptx_operand_parse(p, 'S', &ignored);
-    if (ptx_take_sign(p, ',')) { /* what was read is the sampler */
+    if (ptx_take_sign(p, ',')) { /* the operand just read is the sampler */
         bool is_register = coordinates.kind == PTX_OPERAND_REGISTER;
         if (!is_register && coordinates.kind != PTX_OPERAND_SYMBOL)
             ptx_fail(p, &p->token, "Coordinates are one operand, a vector in braces.");
@@ -153,7 +153,7 @@ static struct ptx_operand image(struct ptx_parser *p, struct ptx_operand texture
     return operand;
 }
 
-/* After `[`. Only an opcode that has images may have one. */
+/* Parses what follows `[`. Only an opcode that takes images may have one. */
 static struct ptx_operand bracketed(struct ptx_parser *p, char kind)
 {
     struct ptx_operand operand = address(p);
@@ -162,7 +162,7 @@ static struct ptx_operand bracketed(struct ptx_parser *p, char kind)
     return operand;
 }
 
-/* After a first register: `p|q`. */
+/* Parses the q of `p|q`. */
 static uint32_t second_of_pair(struct ptx_parser *p)
 {
     struct ptx_token name = ptx_expect(p, PTX_TOKEN_WORD, "a predicate after `|`");
@@ -270,7 +270,7 @@ struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx
         operand.negated = true;
         return operand;
     }
-    if (kind == 'V' && ptx_at_sign(p, '-')) { /* -a of vmad, if it is a register's */
+    if (kind == 'V' && ptx_at_sign(p, '-')) { /* -a of vmad, if a register follows */
         struct ptx_lexer after_sign = p->lexer;
         struct ptx_token sign = p->token;
         ptx_next(p);
@@ -295,7 +295,7 @@ struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* (a, b): appends to what is returned; at a parenthesis. */
+/* Parses (a, b) at its opening parenthesis. Returns the values. */
 static struct ptx_operand *call_list(struct ptx_parser *p, uint32_t *count)
 {
     struct ptx_list list = {0};
@@ -316,7 +316,8 @@ static struct ptx_operand *call_list(struct ptx_parser *p, uint32_t *count)
     return list.items;
 }
 
-/* Values must be as many and as large as the callee's; immediates take its parameter's type. */
+/* Checks that the values match the callee's in number and size; converts immediates to the
+ * parameters' types. */
 static void check_values(struct ptx_parser *p, const struct ptx_token *at, const char *what,
                          struct ptx_operand *values, uint32_t count,
                          const struct ptx_variable *const *formal, uint32_t formal_count)

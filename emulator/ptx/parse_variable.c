@@ -50,14 +50,14 @@ static uint32_t vector_of(const struct ptx_token *token)
     return 0;
 }
 
-/* A kernel parameter's .ptr .global .align 16 speaks of what it points to. */
+/* Skips .ptr .global .align 16 of a kernel parameter, which describe what it points to. */
 static void skip_pointee(struct ptx_parser *p)
 {
     if (ptx_space_of(&p->token) != PTX_ABSENT) ptx_next(p);
     if (ptx_take_suffix(p, "align")) parse_alignment(p);
 }
 
-/* What stands between the state space and the first name. */
+/* The part of a declaration between the state space and the first name. */
 struct specification {
     enum ptx_type type;
     uint32_t vector;
@@ -94,7 +94,7 @@ static struct specification parse_specification(struct ptx_parser *p)
     return spec;
 }
 
-/* [2][3] and []; the first may be empty. */
+/* Parses [2][3] and []; the first dimension may be empty. */
 static void parse_dimensions(struct ptx_parser *p, struct ptx_variable *variable)
 {
     uint64_t dimension[PTX_MAX_DIMENSIONS];
@@ -237,7 +237,7 @@ void ptx_registers_parse(struct ptx_parser *p)
         struct ptx_symbol *symbol = ptx_symbol_add(p, &name, PTX_SYMBOL_REGISTER);
         symbol->type = spec.type;
         symbol->count = spec.vector;
-        symbol->index = PTX_NO_REGISTER; /* it gets one when it is used first */
+        symbol->index = PTX_NO_REGISTER; /* a register gets its index at its first use */
     } while (ptx_take_sign(p, ','));
     ptx_expect_sign(p, ';', "at the end of the declaration");
 }

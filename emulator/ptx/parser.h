@@ -1,9 +1,9 @@
-/* ptx's parser: what it knows while it reads a module, its memory, its ways to fail, and the next
- * word. What is parsed by which file is internal.h's.
+/* ptx's parser: its state while it reads a module, its memory, its ways to fail, and the next
+ * token. internal.h lists which file parses what.
  *
  * Failure has one exit: ptx_fail records a sentence and jumps to ptx_parse, which frees the arena
- * and with it everything that was made. What need not end the parse is recorded by ptx_complain;
- * the module is refused at the end.
+ * and with it the unfinished module. ptx_complain records an error and lets the parse continue; the
+ * module is refused at the end.
  */
 #ifndef OVERLAP_PTX_PARSER_H
 #define OVERLAP_PTX_PARSER_H
@@ -16,7 +16,7 @@
 
 #include <setjmp.h>
 
-/* ---- limits: what no compiler reaches, and what keeps hostile text from costing memory ------- */
+/* ---- limits: beyond any compiler's output; they bound what hostile text can cost ------------- */
 
 enum {
     PTX_MAX_EXPRESSION = 64,     /* nested parentheses and signs */
@@ -30,7 +30,7 @@ enum {
 #define PTX_MAX_BYTES (UINT64_C(1) << 48) /* of one variable */
 #define PTX_MAX_ALIGNMENT (UINT64_C(1) << 24)
 
-/* The module and what it owns; `module` is what the outside sees. */
+/* The module and what it owns; callers see `module` only. */
 struct ptx_owner {
     struct ptx_module module;
     struct arena arena;
@@ -68,11 +68,11 @@ struct ptx_body {
     uint32_t recent_count;
 };
 
-/* Where a body that was skipped stands. */
+/* A body that was skipped: where parsing resumes. */
 struct ptx_unread {
     struct ptx_lexer lexer;
     struct ptx_token token;
-    struct ptx_location location; /* a .loc before it */
+    struct ptx_location location; /* of a .loc before the body */
 };
 
 struct ptx_parser {
@@ -87,9 +87,9 @@ struct ptx_parser {
     struct ptx_list variables;                     /* struct ptx_variable *, module scope */
     struct ptx_list functions;                     /* struct ptx_function * */
     struct ptx_list files;                         /* const char * by number */
-    struct ptx_token operand_at[PTX_MAX_OPERANDS]; /* where each began, for sentences */
+    struct ptx_token operand_at[PTX_MAX_OPERANDS]; /* position of each operand, for messages */
     uint32_t expression_depth;
-    bool heads; /* the bodies of entries are skipped */
+    bool heads; /* skip the bodies of entries */
 };
 
 /* ptx/parse.c: failure, memory, tokens */
@@ -102,16 +102,16 @@ const char *ptx_copy_text(struct ptx_parser *p, const char *text, size_t length)
 void *ptx_push(struct ptx_parser *p, struct ptx_list *list, size_t item_size);
 
 void ptx_lex(struct ptx_parser *p, struct ptx_token *token);
-/* From behind a `{` to behind the `}` that closes it; false: there is none. */
+/* Skips from behind a `{` to behind the matching `}`. Returns false when there is none. */
 bool ptx_lex_past_block(struct ptx_parser *p);
-void ptx_next(struct ptx_parser *p);                         /* drops the token */
-bool ptx_at_sign(const struct ptx_parser *p, uint32_t sign); /* is it this punctuation? */
-bool ptx_take_sign(struct ptx_parser *p, uint32_t sign);     /* and takes it */
+void ptx_next(struct ptx_parser *p);                         /* advances to the next token */
+bool ptx_at_sign(const struct ptx_parser *p, uint32_t sign); /* is the token this punctuation? */
+bool ptx_take_sign(struct ptx_parser *p, uint32_t sign);     /* the same, and advances if so */
 void ptx_expect_sign(struct ptx_parser *p, uint32_t sign, const char *where);
 bool ptx_at_suffix(const struct ptx_parser *p, const char *text);
 bool ptx_take_suffix(struct ptx_parser *p, const char *text);
 struct ptx_token ptx_expect(struct ptx_parser *p, enum ptx_token_kind kind, const char *what);
-/* What a token looks like, for a sentence: "`add`", "the end of the text". */
+/* Writes a token as messages show it: "`add`", "the end of the text". */
 const char *ptx_show(const struct ptx_token *token, char buffer[64]);
 bool ptx_token_is(const struct ptx_token *token, const char *text);
 

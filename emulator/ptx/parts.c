@@ -1,11 +1,12 @@
-/* Parts of a register that video instructions read or write (PTX ISA 9.7.18): one byte or half of a
- * scalar instruction's operand; of the two- and four-lane ones an order of the parts of both
- * sources, and for the destination a mask. */
+/* Parts of a register that video instructions read or write (PTX ISA 9.7.18). In a scalar
+ * instruction a part is one byte or half of an operand; in two- and four-lane instructions the
+ * parts order the lanes of both sources, and for the destination they are a mask. */
 #include "emulator/ptx/internal.h"
 
 #include <stdio.h>
 
-/* Digits of three bits from the last one up, their number, and whether they count halves. */
+/* Encoding: digits of three bits each, the last digit lowest; their number; whether they count
+ * halves. */
 enum { DIGIT_BITS = 3, COUNT_SHIFT = 12, HALVES_SHIFT = 15, MOST_DIGITS = 4 };
 
 uint32_t ptx_parts_count(uint16_t parts)
@@ -53,7 +54,7 @@ void ptx_parts_print(uint16_t parts, char text[8])
     text[2 + count] = '\0';
 }
 
-/* 1, 2 or 4: how many values of a register the opcode works on at once. */
+/* Returns how many values of a register the opcode processes at once: 1, 2 or 4. */
 static uint32_t lanes_of(enum ptx_opcode op)
 {
     if (op >= PTX_OP_VADD4 && op <= PTX_OP_VSET4) return 4;
@@ -75,7 +76,7 @@ void ptx_parts_check(struct ptx_parser *p, const struct ptx_instruction *instruc
     const bool halves = ptx_parts_halves(parts);
     if (lanes == 1) {
         fine = count == 1 && ptx_parts_digit(parts, 0) < (halves ? 2u : 4u);
-        if (destination && instruction->operand_count < 4) fine = false; /* it merges into c */
+        if (destination && instruction->operand_count < 4) fine = false; /* merged into c */
     } else {
         fine = halves == (lanes == 2) && (destination ? count <= lanes : count == lanes);
         for (uint32_t i = 0; i < count; i++) {
@@ -90,7 +91,7 @@ void ptx_parts_check(struct ptx_parser *p, const struct ptx_instruction *instruc
                      ptx_opcode_name(instruction->op), text);
 }
 
-/* ---- the rules that video instructions share ------------------------------------------------- */
+/* ---- common rules of video instructions ------------------------------------------------------ */
 
 void ptx_video_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
                      const struct ptx_token *at)

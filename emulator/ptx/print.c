@@ -1,5 +1,5 @@
-/* A module as PTX text again, for people who debug and for tests: parsing what is printed gives
- * the same text. Blocks are flattened; names that they share get a number. */
+/* Prints a module as PTX text, for debugging and for tests: parsing the printed text and printing
+ * again gives the same text. Blocks are flattened; names that they share get a number. */
 #include "emulator/ptx/internal.h"
 
 #include <stdarg.h>
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- text that grows ------------------------------------------------------------------------- */
+/* ---- a growing text -------------------------------------------------------------------------- */
 
 struct text {
     char *bytes;
     size_t length;
     size_t capacity;
-    bool failed; /* out of memory: what follows is dropped */
+    bool failed; /* out of memory: further text is dropped */
 };
 
 static void put(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -42,12 +42,12 @@ static void put(struct text *text, const char *format, ...)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* What is printed, and the names that the function being printed uses. */
+/* The printed text, and the names in use in the function being printed. */
 struct printer {
     struct text text;
     const struct ptx_module *module;
     struct arena arena;     /* of the function being printed */
-    struct ptx_map taken;   /* names to their next number, uint32_t * */
+    struct ptx_map taken;   /* name to its next number, uint32_t * */
     const char **registers; /* by index; NULL: as in the tree */
     const char **variables;
     const char **labels;
@@ -55,7 +55,7 @@ struct printer {
     const struct ptx_function *function;
 };
 
-/* A name that nothing else has: the wished one, or with a number behind it. */
+/* Returns a unique name: `wish`, or `wish` with a number behind it. */
 static const char *unique(struct printer *printer, const char *wish)
 {
     const char *name = wish;
@@ -160,7 +160,7 @@ static void put_label(struct printer *printer, uint32_t target)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The single that a half is, exactly. */
+/* Converts a half to the equal single. */
 static uint32_t half_to_single(uint32_t half)
 {
     uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31, mantissa = half & 0x3FFu;
@@ -325,7 +325,7 @@ static void put_field(struct text *text, const struct ptx_modifiers *modifiers,
     if (value) put(text, ".%s", ptx_modifier_name((enum ptx_modifier)value));
 }
 
-/* Video instructions have their types first, and what they do with them behind. */
+/* Video instructions have their types first, then their modifiers. */
 static void put_video(struct text *text, const struct ptx_instruction *instruction)
 {
     static const enum ptx_field order[] = {
@@ -338,7 +338,7 @@ static void put_video(struct text *text, const struct ptx_instruction *instructi
         put_field(text, &instruction->modifiers, order[i]);
 }
 
-/* Those of the tensor cores have nearly each an order of their own. */
+/* Nearly every tensor core opcode has an order of its own. */
 static bool put_matrix(struct text *text, const struct ptx_instruction *instruction)
 {
     enum { MOST = 6, NONE = 0 }; /* no row has the first field */
@@ -384,7 +384,7 @@ static bool put_matrix(struct text *text, const struct ptx_instruction *instruct
     return false;
 }
 
-/* Modifiers in the order of their fields; a few opcodes have one in another place. */
+/* Prints modifiers in the order of their fields; a few opcodes have one in another place. */
 static void put_mnemonic(struct text *text, const struct ptx_instruction *instruction)
 {
     const struct ptx_modifiers *modifiers = &instruction->modifiers;
@@ -498,7 +498,7 @@ static void put_declaration(struct text *text, const struct ptx_variable *variab
     }
 }
 
-/* Where the printer stands in a variable's values. */
+/* A position in a variable's values. */
 struct cursor {
     const struct ptx_variable *variable;
     const struct ptx_run *run;
@@ -547,7 +547,7 @@ static void put_element(struct printer *printer, struct cursor *cursor, uint64_t
     put_number(&printer->text, bits, variable->type);
 }
 
-/* The offset of the next value at or after where the cursor stands. */
+/* Returns the offset of the next value at or after `offset`. */
 static uint64_t next_value(const struct cursor *cursor, uint64_t offset)
 {
     uint64_t next = cursor->end;
@@ -676,7 +676,7 @@ static void put_body_declarations(struct printer *printer, const struct ptx_func
     }
 }
 
-/* The column only keeps apart what a reader must: 0 is never the place of a .loc. */
+/* The column only distinguishes positions: no .loc has column 0. */
 static void put_location(struct text *text, const struct ptx_location *location)
 {
     put(text, "\t.loc %u %u 1", location->file, location->line);
@@ -746,7 +746,7 @@ static void put_module(struct printer *printer)
         if (variable->initialised) put_initialiser(printer, variable);
         put(text, ";\n");
     }
-    for (int entries = 0; entries < 2; entries++) { /* as a reader of this text numbers them */
+    for (int entries = 0; entries < 2; entries++) { /* the order in which a parser numbers them */
         for (uint32_t i = 0; i < module->function_count; i++) {
             const struct ptx_function *function = module->functions[i];
             if (function->is_defined && function->is_entry == (entries != 0))

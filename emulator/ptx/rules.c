@@ -1,6 +1,6 @@
-/* What a row of ptx/opcodes.def does not say: modifiers that an opcode must have, modifiers that
- * only some of its types have, and which types cvt converts into which. Held against what ptxas
- * 13.0 accepts. */
+/* Rules that a row of ptx/opcodes.def does not express: modifiers that an opcode requires,
+ * modifiers that only some of its types have, and the conversions of cvt. Checked against what
+ * ptxas 13.0 accepts. */
 #include "emulator/ptx/internal.h"
 
 #include <string.h>
@@ -22,11 +22,11 @@
 
 #define F(field) (UINT64_C(1) << PTX_FIELD_##field)
 
-/* ---- what PTX has and the parser has not ----------------------------------------------------- */
+/* ---- forms that PTX has and the parser does not ---------------------------------------------- */
 
 static const struct {
     enum ptx_opcode op;
-    const char *word; /* a modifier or a type; NULL: any that the row has not */
+    const char *word; /* a modifier or a type; NULL: any that the row does not have */
 } beyond[] = {
     {PTX_OP_CVT, "e4m3x4"},
     {PTX_OP_CVT, "e5m2x4"},
@@ -79,9 +79,10 @@ bool ptx_is_beyond(const struct ptx_parser *p, enum ptx_opcode op, const struct 
     return false;
 }
 
-/* ---- what must be there ---------------------------------------------------------------------- */
+/* ---- required modifiers ---------------------------------------------------------------------- */
 
-/* One of `fields`, for these first types; with `first`, a value from first to last of it. */
+/* Requires one of `fields` when the first type is one of `types`; with `first`, its value must be
+ * from `first` to `last`. */
 struct need {
     enum ptx_opcode op;
     uint64_t types;
@@ -193,9 +194,10 @@ static const struct need needs[] = {
     {PTX_OP_MOVMATRIX, T_ALL, F(trans), 0, 0, ".trans"},
 };
 
-/* ---- what only some types have --------------------------------------------------------------- */
+/* ---- modifiers that only some types have ----------------------------------------------------- */
 
-/* Values first to last of a field (with `first` absent: any) want one of these first types. */
+/* Allows the values first to last of a field (`first` PTX_ABSENT: any value) only with one of
+ * `types` as the first type. */
 struct limit {
     enum ptx_opcode op;
     enum ptx_field field;
@@ -287,7 +289,7 @@ static const struct limit limits[] = {
     {PTX_OP_REDUX_SYNC, PTX_FIELD_operation, PTX_ATOMIC_AND, PTX_ATOMIC_XOR, T(B32)},
 };
 
-/* The same for the second type, of what is compared. */
+/* The same for the second type, the type that is compared. */
 static const struct limit second_limits[] = {
     {PTX_OP_SET, PTX_FIELD_ftz, ANY_VALUE, T_FTZ},
     {PTX_OP_SET, PTX_FIELD_compare, PTX_CMP_LT, PTX_CMP_GE, T_INT | T_FLOAT},
@@ -300,12 +302,12 @@ static const struct limit second_limits[] = {
 
 enum conversion_rounding { NO_ROUNDING, TO_INTEGER, MAY_INTEGER, TO_FLOAT, MAY_FLOAT };
 
-/* The first row that has both types says how cvt goes. */
+/* cvt follows the first row that contains both types. */
 struct conversion {
     uint64_t to;
     uint64_t from;
     enum conversion_rounding rounding;
-    uint32_t sources; /* registers that are read */
+    uint32_t sources; /* source registers */
 };
 
 static const struct conversion conversions[] = {
@@ -332,7 +334,7 @@ static const struct conversion conversions[] = {
      TO_FLOAT, 1},
 };
 
-/* What set compares, and what it can make of the answer. */
+/* The types that set compares, and the types of the result. */
 static const struct {
     uint64_t to;
     uint64_t from;
@@ -413,7 +415,7 @@ static void check_set(struct ptx_parser *p, const struct ptx_instruction *instru
                  ptx_type_name((enum ptx_type)instruction->type));
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- all rules ------------------------------------------------------------------------------- */
 
 static bool has_any(const struct ptx_modifiers *modifiers, uint64_t fields)
 {
@@ -462,7 +464,8 @@ static void check_limits(struct ptx_parser *p, const struct ptx_instruction *ins
     }
 }
 
-/* Atomics on vectors: of how many elements of which type; in global memory. */
+/* Returns what is wrong with an atomic on a vector (element type, number of elements, operation,
+ * state space), or NULL. */
 static const char *vector_needs(const struct ptx_instruction *instruction)
 {
     static const struct {
@@ -484,8 +487,9 @@ static const char *vector_needs(const struct ptx_instruction *instruction)
     return "as many elements as 16 bytes have, of .f32 or of 16-bit floats";
 }
 
-/* A tensor copy has the tensor map where it has global memory; behind it the barrier object of a
- * load, the mask of .multicast::cluster and the policy of .L2::cache_hint. */
+/* Returns what is wrong with a tensor copy, or NULL. The tensor map stands where global memory is
+ * meant. Behind the two sides follow the barrier object of a load, the mask of .multicast::cluster
+ * and the policy of .L2::cache_hint. */
 static const char *tensor_copy_needs(const struct ptx_instruction *instruction)
 {
     const struct ptx_modifiers *modifiers = &instruction->modifiers;
@@ -511,7 +515,7 @@ static const char *tensor_copy_needs(const struct ptx_instruction *instruction)
     return NULL;
 }
 
-/* Rules of one opcode each that no table above expresses. */
+/* Rules of single opcodes that no table above expresses. */
 static void check_singular(struct ptx_parser *p, const struct ptx_instruction *instruction,
                            const struct ptx_token *at)
 {

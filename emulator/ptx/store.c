@@ -1,4 +1,4 @@
-/* Name tables, in the arena where a module's bytes live. */
+/* Name tables in the module's arena. */
 #include "emulator/ptx/internal.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* ptx's store: tables of names, and lists, in the module's arena. */
+/* ptx's store: name tables and lists in the module's arena. */
 #ifndef OVERLAP_PTX_STORE_H
 #define OVERLAP_PTX_STORE_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Names to values. Open addressing; grows; a name is put at most once. */
+/* A hash table from names to values, with open addressing. A name may be put once only. */
 struct ptx_map_entry {
     const char *name; /* not copied */
     uint32_t length;
@@ -23,7 +23,7 @@ const void *ptx_map_get(const struct ptx_map *map, const char *name, size_t leng
 bool ptx_map_put(struct ptx_map *map, struct arena *arena, const char *name, size_t length,
                  const void *value); /* false: out of memory */
 
-/* Grows by ptx_push (internal.h). */
+/* Grows by ptx_push (parser.h). */
 struct ptx_list {
     void *items;
     uint32_t count;

@@ -1,6 +1,6 @@
-/* Names in nested scopes: the module's, a function's, and its blocks'. An inner name hides an
- * outer one. Labels may be used before they are defined; registers of a range get their index
- * when they are used first. */
+/* Names in nested scopes: the module's, a function's, and its blocks'. An inner name hides an outer
+ * one. Labels may be used before they are defined; a register of a range gets its index at its
+ * first use. */
 #include "emulator/ptx/internal.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void insert(struct ptx_symbols *symbols, struct ptx_symbol *symbol)
     *bucket = symbol;
 }
 
-/* Oldest first, so that inner names stay in front of outer ones. */
+/* Inserts the oldest first, so that inner names stay in front of outer ones. */
 static void grow(struct ptx_parser *p)
 {
     struct ptx_symbols *symbols = &p->symbols;
@@ -69,8 +69,8 @@ void ptx_scope_open(struct ptx_parser *p, const struct ptx_token *at)
     p->body.reference_start[symbols->scope] = p->body.references.count;
 }
 
-/* Labels that this scope defines are what its references mean; the others are left to the scope
- * around it, and in the outermost one they are an error. */
+/* Resolves references to labels that this scope defines. The others move to the enclosing scope; in
+ * the outermost one they are an error. */
 static void resolve(struct ptx_parser *p)
 {
     struct ptx_list *list = &p->body.references;
@@ -150,7 +150,7 @@ static void grow_given(struct ptx_parser *p)
     body->given_capacity = capacity;
 }
 
-/* The register `number` of a range: its index, made when it is asked for first. */
+/* Returns the index of register `number` of a range, which is created at its first use. */
 static uint32_t range_register(struct ptx_parser *p, const struct ptx_symbol *range,
                                uint32_t number, const struct ptx_token *name)
 {
@@ -182,12 +182,12 @@ bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint3
         return symbol->kind == PTX_SYMBOL_REGISTER;
     }
 
-    uint32_t digits = 0; /* at the end */
+    uint32_t digits = 0; /* digits at the end of the name */
     while (digits < name->length - 1 && digits < 9 &&
            name->text[name->length - 1 - digits] >= '0' &&
            name->text[name->length - 1 - digits] <= '9')
         digits++;
-    /* %r1<10> and %r10: every split of the digits is tried, the longest number first */
+    /* %r10 may be number 10 of %r<..> or number 0 of %r1<..>: tries the longest number first */
     for (; digits > 0; digits--) {
         const char *first = &name->text[name->length - digits];
         uint64_t value = 0;

@@ -1,4 +1,4 @@
-/* ptx's symbols: what the words of a module stand for, scope by scope (symbols.c). */
+/* ptx's symbols: the names of a module and what they stand for, scope by scope (symbols.c). */
 #ifndef OVERLAP_PTX_SYMBOLS_H
 #define OVERLAP_PTX_SYMBOLS_H
 
@@ -24,7 +24,7 @@ struct ptx_symbol {
     uint32_t hash;
     enum ptx_symbol_kind kind;
     uint32_t scope;          /* depth; 0: the module's */
-    struct ptx_symbol *next; /* in its bucket: older ones, which it hides */
+    struct ptx_symbol *next; /* in its bucket: older symbols, which this one hides */
     uint32_t index;          /* REGISTER, LABEL, TABLE; RANGE: its number */
     uint32_t count;          /* RANGE: how many; REGISTER: 1, or elements of a vector */
     enum ptx_type type;      /* RANGE, REGISTER */
@@ -37,11 +37,11 @@ struct ptx_symbols {
     struct ptx_symbol **buckets;
     uint32_t bucket_count;                    /* a power of two */
     struct ptx_list stack;                    /* struct ptx_symbol *, oldest first */
-    uint32_t scope;                           /* depth now */
+    uint32_t scope;                           /* depth of the current scope */
     uint32_t scope_start[PTX_MAX_SCOPES + 2]; /* stack's count when each scope was opened */
 };
 
-/* A use of a label before its scope is complete. */
+/* A use of a label before the label's scope is complete. */
 struct ptx_reference {
     uint32_t *target; /* receives the instruction index */
     const char *name; /* in the text */
@@ -50,7 +50,8 @@ struct ptx_reference {
     uint32_t column;
 };
 
-/* A register that a range gave out: key is the range's number and the register's. */
+/* A register of a range that has been used. The key is made of the range's number and the
+ * register's. */
 struct ptx_given {
     uint64_t key; /* 0: free */
     uint32_t index;

@@ -1,5 +1,5 @@
-/* ptx's tables: the names of types, modifiers, special registers and opcodes, and what their rows
- * say of them. Every row of types.def, modifiers.def, special.def and opcodes.def is the one place
+/* ptx's tables: the names of types, modifiers, special registers and opcodes, and the properties in
+ * their rows. The rows of types.def, modifiers.def, special.def and opcodes.def are the only place
  * where a name, its meaning and its rules are written.
  *
  * Source: PTX ISA 9.0.
@@ -33,7 +33,7 @@ enum ptx_type_kind {
     PTX_KIND_OPAQUE, /* texture, sampler and surface references */
 };
 
-/* A modifier's value: the row that was written. Zero: not written. */
+/* A modifier's value: the row of its text. Zero: the modifier is absent. */
 enum ptx_modifier {
     PTX_ABSENT = 0,
 #define PTX_FIELD(field, meaning)
@@ -53,8 +53,8 @@ enum ptx_field {
     PTX_FIELD_COUNT
 };
 
-/* Two bytes per field of ptx/modifiers.def: an enum ptx_modifier of that field, or PTX_ABSENT.
- * For a field with one row (ftz, sat, ...) that reads as a truth value. */
+/* One member per field of ptx/modifiers.def: an enum ptx_modifier of that field, or PTX_ABSENT. For
+ * a field with one row (ftz, sat, ...) it works as a truth value. */
 struct ptx_modifiers {
 #define PTX_FIELD(field, meaning) uint16_t field;
 #define PTX_MODIFIER(symbol, field, text)
@@ -71,7 +71,7 @@ enum ptx_special {
 };
 
 enum ptx_opcode {
-    PTX_OP_UNKNOWN = 0, /* carried as text: a form of an opcode that its row has not */
+    PTX_OP_UNKNOWN = 0, /* kept as text: a form of an opcode that its row does not have */
 #define PTX_OPCODE(symbol, text, shape, types, types2, fields, support, meaning) PTX_OP_##symbol,
 #include "emulator/ptx/opcodes.def"
 #undef PTX_OPCODE
@@ -82,7 +82,7 @@ enum ptx_opcode {
  * the rows of field `space` are the same enumerators). */
 #define PTX_SPACE_REG PTX_MODIFIER_COUNT /* a formal parameter that is a register */
 
-/* ---- what the rows say ----------------------------------------------------------------------- */
+/* ---- properties of the rows ------------------------------------------------------------------ */
 
 const char *ptx_type_name(enum ptx_type type); /* "s32"; "" for PTX_NO_TYPE */
 uint32_t ptx_type_bits(enum ptx_type type);    /* all lanes together; a predicate has 1 */
@@ -92,11 +92,11 @@ uint32_t ptx_type_bytes(enum ptx_type type); /* in memory */
 
 const char *ptx_opcode_name(enum ptx_opcode op); /* "add", "bar.sync" */
 const char *ptx_opcode_meaning(enum ptx_opcode op);
-bool ptx_opcode_supported(enum ptx_opcode op); /* by the parser: false means text, no operands */
+bool ptx_opcode_supported(enum ptx_opcode op); /* by the parser; false: text, no operands */
 
 const char *ptx_modifier_name(enum ptx_modifier modifier);     /* "rn" */
 enum ptx_field ptx_modifier_field(enum ptx_modifier modifier); /* not for PTX_ABSENT */
-/* A value of a field, an enum ptx_modifier. */
+/* Returns a field's value, an enum ptx_modifier. */
 uint16_t ptx_modifiers_get(const struct ptx_modifiers *modifiers, enum ptx_field field);
 
 const char *ptx_special_name(enum ptx_special special); /* "%tid" */

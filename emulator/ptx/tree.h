@@ -1,5 +1,5 @@
-/* ptx's tree: what a module is made of, as the parser leaves it. Read-only for everybody else; all
- * of it belongs to the module (ptx.h), and strings end with NUL.
+/* ptx's tree: the parts of a parsed module. Read-only outside the parser; the module owns all of it
+ * (ptx.h), and strings are zero-terminated.
  *
  * Source: PTX ISA 9.0.
  */
@@ -52,7 +52,7 @@ struct ptx_register {
     enum ptx_type type;
 };
 
-/* A function's signature: .callprototype, and every function has one. */
+/* A function's signature. Every function has one; .callprototype declares others. */
 struct ptx_prototype {
     const char *name;
     const struct ptx_variable *const *returns; /* space .param or PTX_SPACE_REG */
@@ -79,15 +79,15 @@ struct ptx_function {
     enum ptx_linkage linkage;
     bool is_entry;
     bool is_defined;                     /* has a body */
-    struct ptx_unread *unread;           /* its body, until ptx_function_read; else NULL */
+    struct ptx_unread *unread;           /* the body until ptx_function_read, otherwise NULL */
     const struct ptx_function *alias_of; /* .alias, or NULL */
     struct ptx_prototype prototype;
 
     const struct ptx_instruction *instructions;
     uint32_t instruction_count;
-    const struct ptx_register *registers; /* those that the body uses: dense */
+    const struct ptx_register *registers; /* dense: only those that the body uses */
     uint32_t register_count;
-    const struct ptx_variable *const *variables; /* the body's, all scopes; not the parameters */
+    const struct ptx_variable *const *variables; /* of the body, all scopes, no parameters */
     uint32_t variable_count;
     const struct ptx_label *labels;
     uint32_t label_count;

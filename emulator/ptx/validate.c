@@ -1,6 +1,6 @@
-/* The validator: an instruction against its row, so that whoever executes it need not ask. Number
- * and kinds of operands, registers against types, the modifiers that must be there; immediates
- * become bits of their operand's type. */
+/* The validator: checks an instruction against its row, so that the executor need not. Checks
+ * number and kinds of operands, types of registers, and required modifiers; converts immediates to
+ * the bits of their operand's type. */
 #include "emulator/ptx/internal.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 /* One word of a row's shape. */
 struct word {
-    char presence; /* '?' may be left out, 'c' with .cas only, 0 always */
+    char presence; /* '?' optional, 'c' with .cas only, 0 always */
     char kind;
     char type;
     bool vector;
@@ -32,8 +32,8 @@ static const char *read_word(const char *shape, struct word *word)
     return *shape ? shape + 1 : shape;
 }
 
-/* The words that `count` operands match, in `words`; false when that many do not fit. `least` and
- * `most` say how many would. */
+/* Finds the words that `count` operands match. Returns false when that number does not fit; `least`
+ * and `most` are the numbers that do. */
 static bool match(const struct ptx_instruction *instruction, uint32_t count,
                   struct word words[PTX_MAX_OPERANDS], uint32_t *least, uint32_t *most)
 {
@@ -110,7 +110,7 @@ enum ptx_type ptx_operand_type(const struct ptx_instruction *instruction, uint32
     return type_of(instruction, &words[index]);
 }
 
-/* ---- what is checked against what ------------------------------------------------------------ */
+/* ---- one operand ----------------------------------------------------------------------------- */
 
 struct check {
     struct ptx_parser *p;
@@ -200,12 +200,12 @@ static bool is_address_type(enum ptx_type type)
     return type == PTX_NO_TYPE || (!is_float(type) && ptx_type_bits(type) >= 32);
 }
 
-/* A source that is no vector. */
+/* Checks a source that is not a vector. */
 static void check_source(const struct check *check, const struct ptx_token *at,
                          struct ptx_operand *operand, enum ptx_type type, bool wider)
 {
     struct ptx_parser *p = check->p;
-    /* -a: see ptx_parts_check */
+    /* -a is valid there: see ptx_parts_check */
     const enum ptx_opcode op = check->instruction->op;
     const bool has_sign = op >= PTX_OP_VADD && op <= PTX_OP_VSET4;
     if (operand->negated && type != PTX_PRED && !has_sign)
@@ -244,14 +244,14 @@ static enum ptx_type bits_type(uint32_t bits)
     return PTX_NO_TYPE;
 }
 
-/* {a, b}: as many as .vN says; without .vN, for mov, parts of the type. */
+/* Checks {a, b}: as many elements as .vN says; without .vN, for mov, parts of the type. */
 static void check_vector(const struct check *check, const struct ptx_token *at,
                          const struct ptx_operand *operand, const struct word *word,
                          enum ptx_type type, uint32_t expected)
 {
     struct ptx_parser *p = check->p;
     enum ptx_opcode op = check->instruction->op;
-    /* {a}, as ptxas takes it: of accesses, but for atomics */
+    /* ptxas accepts {a} in loads and stores, but not in atomics */
     bool is_single =
         operand->count == 1 && op != PTX_OP_MOV && op != PTX_OP_ATOM && op != PTX_OP_RED;
     bool is_resident = operand->second != PTX_NO_REGISTER;
@@ -331,7 +331,8 @@ static void check_address(const struct check *check, const struct ptx_token *at,
     }
 }
 
-/* As many coordinates as the geometry has, padded to 1, 2 or 4; of layers the first is an index. */
+/* Checks the coordinates: as many as the geometry has, padded to 1, 2 or 4. A layer's index comes
+ * first. */
 static void check_image(const struct check *check, const struct ptx_token *at,
                         const struct ptx_operand *operand, enum ptx_type type)
 {
@@ -378,7 +379,7 @@ static void check_image(const struct check *check, const struct ptx_token *at,
     }
 }
 
-/* A tensor map and as many coordinates as the tensor has dimensions. */
+/* Checks a tensor map and its coordinates, as many as the tensor has dimensions. */
 static void check_tensor(const struct check *check, const struct ptx_token *at,
                          const struct ptx_operand *operand)
 {
@@ -399,7 +400,7 @@ static void check_tensor(const struct check *check, const struct ptx_token *at,
         check_source(check, at, &elements[k], PTX_S32, false);
 }
 
-/* A lane's share of a matrix: how many registers, whoever executes it knows. */
+/* Checks a lane's share of a matrix. The executor knows how many registers it has. */
 static void check_matrix(const struct check *check, const struct ptx_token *at,
                          const struct ptx_operand *operand)
 {
@@ -460,7 +461,7 @@ static void check_operand(const struct check *check, const struct ptx_token *at,
     case 'I':
         check_image(check, at, operand, type);
         break;
-    default: /* L and T are what the parser made of them; X is anything */
+    default: /* the parser has resolved L and T; X is not checked */
         if (operand->kind == PTX_OPERAND_IMMEDIATE) operand->component = 0;
     }
 }
@@ -501,7 +502,7 @@ static bool check_types(const struct check *check)
     return false;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- an instruction -------------------------------------------------------------------------- */
 
 void ptx_validate(struct ptx_parser *p, struct ptx_instruction *instruction,
                   struct ptx_operand *operands, const struct ptx_token *at)
