@@ -1,4 +1,4 @@
-/* The device built where LLVM was not: all is interpreted. */
+/* Stands in for this folder where the device is built without LLVM: all code is interpreted. */
 #include "emulator/exec/native/native.h"
 
 void exec_native_use(enum exec_native_use use)

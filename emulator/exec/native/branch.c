@@ -1,26 +1,26 @@
-/* Branches: lanes that part, wait and meet.
+/* Branches: lanes that diverge, wait and reconverge.
  *
- * Where lanes part for a few instructions, one side is made behind the other, for warps of which
- * all lanes run as well. For the others, of which some lanes run, machine code does what the
- * scheduler (machine/warp.c) does with fragments: the lowest instruction runs first, and who has
- * come to a higher one waits there. Lanes that wait are a mask for each such place. Where the
- * region is left they become fragments. */
+ * Where lanes diverge for a few instructions (a fork), the code of one side follows that of the
+ * other; this serves full warps too. Otherwise code for warps of which some lanes are active does
+ * what the scheduler (machine/warp.c) does with fragments: the lanes at the lowest instruction run
+ * first, and lanes that have reached a higher one wait there. Each such place has a mask of waiting
+ * lanes. Where the region is left, waiting lanes become fragments. */
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/native/translation.h"
 
 #include <string.h>
 
-/* The lanes that run from here on. */
+/* Sets the active lanes from here on. */
 static void set_lanes(const struct native_translation *t, LLVMValueRef lanes)
 {
     native_store(t, t->copy, offsetof(struct exec_warp, mask), lanes);
     native_store(t, t->warp, offsetof(struct exec_warp, mask), lanes);
 }
 
-/* ---- lanes that part for a few instructions ---------------------------------------------------
- */
+/* ---- forks ----------------------------------------------------------------------------------- */
 
-/* `from` to `to` for `lanes`, while `others` wait at `go`. `over`: another, a branch, follows. */
+/* Emits instructions `from` to `to` for `lanes`, while `others` wait at `go`. `over`: a branch to
+ * `go` follows. */
 static void build_side(struct native_translation *t, const struct exec_inst *from,
                        const struct exec_inst *to, LLVMValueRef lanes, LLVMValueRef others,
                        const struct exec_inst *go, bool over)
@@ -60,7 +60,7 @@ static void build_fork(struct native_translation *t, const struct exec_inst *ins
     t->pending = 1;
     build_side(t, inst + 1, fork->target - has_else, rest, taken, fork->target, has_else);
     if (has_else) build_side(t, fork->target, fork->end, taken, rest, fork->end, false);
-    t->where = NATIVE_NOWHERE; /* nothing is stale */
+    t->where = NATIVE_NOWHERE; /* settled: no slot is stale */
     native_go_on(t, native_index_of(t, inst), native_index_of(t, fork->end));
     t->at = at;
     t->where = NATIVE_BEFORE;
@@ -68,9 +68,9 @@ static void build_fork(struct native_translation *t, const struct exec_inst *ins
 
 /* ---- lanes that wait -------------------------------------------------------------------------
  *
- * In places other than that of the running ones, all behind it. */
+ * Lanes wait only at instructions behind the one that runs. */
 
-/* The first place that is not in front of `index`; place_count: there is none. */
+/* Returns the first place at or behind `index`; place_count: there is none. */
 static size_t first_place(const struct native_translation *t, size_t index)
 {
     size_t k = 0;
@@ -78,7 +78,7 @@ static size_t first_place(const struct native_translation *t, size_t index)
     return k;
 }
 
-/* Where the lanes stand that wait there; NULL: none do. */
+/* Returns the variable with the lanes that wait there; NULL: lanes never wait there. */
 static LLVMValueRef waiting_at(const struct native_translation *t, size_t index)
 {
     const size_t k = first_place(t, index);
@@ -137,8 +137,9 @@ void native_waits_begin(const struct native_translation *t)
     t->llvm->BuildStore(t->builder, native_number(t, 0), t->rounds);
 }
 
-/* What has been executed since lanes last parted or met is not what those that wait have: who
- * called us counts it for all that came. */
+/* The waiting lanes have not executed what ran since lanes last diverged or reconverged. The caller
+ * will count those instructions for all lanes that entered, so they are subtracted for the waiting
+ * ones. */
 static void count_waits(const struct native_translation *t)
 {
     LLVMValueRef now = executed(t);
@@ -157,7 +158,7 @@ static void set_running(const struct native_translation *t, LLVMValueRef lanes)
     set_lanes(t, lanes);
 }
 
-/* They wait there, too; others run. */
+/* Makes lanes wait at the place; others run. */
 static void add_waiting(const struct native_translation *t, size_t index, LLVMValueRef lanes)
 {
     LLVMValueRef place = waiting_at(t, index);
@@ -165,7 +166,7 @@ static void add_waiting(const struct native_translation *t, size_t index, LLVMVa
                         place);
 }
 
-/* If there are such lanes it goes to `some`, else to a new block, where code goes on. */
+/* Branches to `some` if the mask has lanes; else to a new block, where code continues. */
 static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef lanes,
                                 LLVMBasicBlockRef some)
 {
@@ -177,8 +178,8 @@ static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef
     return none;
 }
 
-/* One lane that goes round a loop alone, often enough to be worth the way, leaves, and comes back
- * to the version that is for such. */
+/* A lane that has gone round the loop alone often enough leaves the region, and comes back into the
+ * version for lone lanes. */
 static void leave_alone(struct native_translation *t)
 {
     enum { ROUNDS = 4 };
@@ -229,7 +230,8 @@ void native_lone_meets(struct native_translation *t, size_t index)
     t->llvm->PositionBuilderAtEnd(t->builder, next);
 }
 
-/* Those that run go on at `index`, unless others wait at `place`, before it. */
+/* The running lanes continue at `index`, unless others wait at `place`, which is before it: then
+ * these run first. */
 static void let_pass(const struct native_translation *t, const struct native_place *place,
                      size_t index)
 {
@@ -243,7 +245,7 @@ static void let_pass(const struct native_translation *t, const struct native_pla
     t->llvm->PositionBuilderAtEnd(t->builder, none);
 }
 
-/* Those that wait there become a fragment. */
+/* Makes the lanes that wait at the place a fragment. */
 static void part_waiting(const struct native_translation *t, const struct native_place *place)
 {
     LLVMBasicBlockRef some = native_new_block(t);
@@ -297,7 +299,7 @@ static void note_round(const struct native_translation *t, const struct exec_ins
                  t->llvm->BuildOr(t->builder, native_load(t, t->warp, rounds, t->word), taken, ""));
 }
 
-/* ops/control.c's branch(), for all lanes that run. */
+/* The branch() of ops/control.c, for all active lanes. */
 static void take_branch(struct native_translation *t, const struct exec_inst *inst)
 {
     const struct exec_inst *target = inst->extra;
@@ -314,7 +316,8 @@ static void take_branch(struct native_translation *t, const struct exec_inst *in
     native_go_on(t, native_index_of(t, inst), native_index_of(t, target));
 }
 
-/* Some lanes take it, `rest` does not: the lower of both ways comes first. */
+/* The lanes `taken` take the branch, `rest` do not. The side at the lower instruction runs
+ * first. */
 static void part_for_long(struct native_translation *t, const struct exec_inst *inst,
                           LLVMValueRef taken, LLVMValueRef rest)
 {

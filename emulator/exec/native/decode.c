@@ -1,4 +1,4 @@
-/* What an instruction is to a translator: told by its handler, which is its row's. */
+/* Classifies instructions for the translator, by their rows' handlers. */
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/native/private.h"
@@ -38,7 +38,7 @@ static uint32_t words_of(const char *shape)
     return words;
 }
 
-/* What lowering puts beside accesses: they look at slots, and write none. */
+/* Rows that lowering puts beside accesses: they read slots and write none. */
 static const char *const asides[] = {"watch", "order", "poll.b32", "poll.b64"};
 
 static bool is_access(const struct exec_row *row)
@@ -51,7 +51,7 @@ static bool is_atomic(const struct exec_row *row)
     return begins(row->keys, "atom.");
 }
 
-/* Of what lanes do together, what ops/quick.c has. */
+/* Warp-wide operations for which ops/quick.c has fast paths. */
 static bool is_together(const struct exec_row *row)
 {
     return begins(row->keys, "shfl.sync.") || begins(row->keys, "vote.sync.") ||
@@ -128,7 +128,7 @@ static uint32_t width_of(const char *type)
     return begins(type + 1, "64") ? NATIVE_WIDE : NATIVE_NARROW;
 }
 
-/* Elements are in d, b, c, e. */
+/* A vector's elements are in slots d, b, c, e. */
 static unsigned access_uses(const struct exec_row *row, const struct exec_inst *inst,
                             struct native_use uses[NATIVE_USES])
 {
@@ -158,7 +158,7 @@ static unsigned atomic_uses(const struct exec_row *row, const struct exec_inst *
     return count;
 }
 
-/* A shuffle's predicate is in e, the lanes that each names at imm. */
+/* A shuffle's predicate is in slot e; the member mask of each lane is in the slot at imm. */
 static unsigned together_uses(const struct exec_row *row, const struct exec_inst *inst,
                               struct native_use uses[NATIVE_USES])
 {
@@ -175,7 +175,7 @@ static unsigned together_uses(const struct exec_row *row, const struct exec_inst
     return count;
 }
 
-/* Its address, its guard and what it stores: what it looks at in line. */
+/* Row "watch" reads an address, a guard and the stored value when it is inlined. */
 static unsigned aside_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES])
 {
     unsigned count = 0;
@@ -213,7 +213,7 @@ unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE
                                           .writes = count == 0 || begins(at, "cc")};
         at = exec_shape_next(at);
     }
-    /* A comparison's complement. */
+    /* A comparison writes the complement of its result to slot e. */
     if (row->shape[0] == 'p' && row->shape[2] != 'p')
         uses[count++] =
             (struct native_use){.offset = inst->e, .width = NATIVE_MASK, .writes = true};

@@ -1,5 +1,4 @@
-/* The instructions of a region: how it is left, what is put in line, and whose handler is called.
- */
+/* Emits the instructions of a region: inlined rows, called handlers, and the exits. */
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/native/translation.h"
 #include "emulator/exec/ops/quick.h"
@@ -7,12 +6,12 @@
 #include <string.h>
 
 enum {
-    MOST_QUICK = 128, /* loads and stores of a region that are put in line: each has several ways
-                         out, and LLVM's passes take more than twice as long for twice as many */
-    MOST_SOME = 12,   /* the same where only some lanes take part */
+    MOST_QUICK = 128, /* inlined loads and stores of a region: each has several exits, and LLVM's
+                         passes take more than twice as long for twice as many */
+    MOST_SOME = 12,   /* the same in the version for some active lanes */
 };
 
-/* ---- leaving --------------------------------------------------------------------------------- */
+/* ---- exits ----------------------------------------------------------------------------------- */
 
 static void leave_for(const struct native_translation *t, LLVMBasicBlockRef way,
                       const struct exec_inst *pc, int step)
@@ -23,7 +22,7 @@ static void leave_for(const struct native_translation *t, LLVMBasicBlockRef way,
     t->llvm->BuildBr(t->builder, way);
 }
 
-/* What is still read from `pc` on, or from where lanes may wait, into the frame. */
+/* Copies to the frame the slots that are live at `pc` or where lanes may wait. */
 static void copy_out(const struct native_translation *t, const struct exec_inst *pc)
 {
     const size_t index = native_index_of(t, pc);
@@ -74,7 +73,7 @@ LLVMValueRef native_call_inst(const struct native_translation *t, const struct e
     return native_call(t, native_pointer(t, run), native_pointer(t, native_executed(t, inst)));
 }
 
-/* Calls a function of machine/ that answers a `result`. */
+/* Emits a call of a function of machine/ that returns a `result`. */
 static LLVMValueRef call_machine(const struct native_translation *t, const void *function,
                                  LLVMTypeRef result, LLVMValueRef *arguments, unsigned count)
 {
@@ -116,7 +115,7 @@ void native_build_return(const struct native_translation *t, LLVMValueRef step)
     t->llvm->BuildRet(t->builder, step);
 }
 
-/* Asks exec_warp_next or exec_warp_exit for the next warp, which begins. */
+/* Asks exec_warp_next or exec_warp_exit for the next warp, and begins it. */
 static void go_to_next(const struct native_translation *t,
                        struct exec_warp *(*ask)(struct exec_warp *, const struct exec_inst *))
 {
@@ -135,7 +134,8 @@ static void go_to_next(const struct native_translation *t,
     t->llvm->PositionBuilderAtEnd(t->builder, done);
 }
 
-/* The turn of these lanes is over, or not: then that of the next warp may begin. */
+/* If the handler has returned EXEC_RESCHEDULE, the warp's turn may be over: then the next warp may
+ * begin. */
 static void go_to_next_after(const struct native_translation *t, LLVMValueRef step)
 {
     LLVMBasicBlockRef over = native_new_block(t), done = native_new_block(t);
@@ -149,8 +149,8 @@ static void go_to_next_after(const struct native_translation *t, LLVMValueRef st
     t->llvm->PositionBuilderAtEnd(t->builder, done);
 }
 
-/* All lanes of the warp leave the kernel. What accesses have done is counted for all warps that
- * come here at once. */
+/* Emits the exit of a warp all of whose lanes leave the kernel. The worker's counts of accesses are
+ * added once, behind the last warp that runs here. */
 static void build_over(const struct native_translation *t)
 {
     t->llvm->PositionBuilderAtEnd(t->builder, t->over);
@@ -160,7 +160,8 @@ static void build_over(const struct native_translation *t)
     native_build_return(t, native_number(t, EXEC_RESCHEDULE));
 }
 
-/* What is answered where lanes that waited have become fragments. */
+/* Returns the step to be returned when waiting lanes may have become fragments: then EXEC_GO
+ * becomes EXEC_RESCHEDULE. */
 static LLVMValueRef with_waiting(const struct native_translation *t, LLVMValueRef waiting,
                                  LLVMValueRef step)
 {
@@ -203,7 +204,7 @@ LLVMValueRef native_guard_of(const struct native_translation *t, const struct ex
     return inst->guard & 1 ? t->llvm->BuildNot(t->builder, predicate, "") : predicate;
 }
 
-/* The instruction as a constant, so that its operands are known. */
+/* Emits the instruction as a constant, so that LLVM knows its operands. */
 static LLVMValueRef constant_of(const struct native_translation *t, const struct exec_inst *inst)
 {
     enum { WORDS = sizeof *inst / sizeof(uint64_t) };
@@ -219,7 +220,7 @@ static LLVMValueRef constant_of(const struct native_translation *t, const struct
     return global;
 }
 
-/* Calls what is to be inlined: it sees `state`, and the instruction. */
+/* Emits a call that is to be inlined: the row's function gets `state` and the instruction. */
 static LLVMValueRef call_row(const struct native_translation *t, LLVMValueRef row,
                              LLVMValueRef state, const struct exec_inst *inst)
 {
@@ -243,23 +244,24 @@ static void inline_row(struct native_translation *t, const struct exec_inst *ins
     t->pending++;
 }
 
-/* ---- lanes' arithmetic by steps ------------------------------------------------------------- */
+/* ---- lane arithmetic on first lanes ---------------------------------------------------------- */
 
-/* Whether the instruction's result is kept so. */
+/* Returns true when the result is kept as first lanes. */
 static bool is_stepped(const struct native_translation *t, const struct exec_inst *inst)
 {
     return native_keeps_firsts(t, inst->d) &&
            native_step_made(&t->unit->steps, native_index_of(t, inst)) != NATIVE_ANY;
 }
 
-/* What lanes' arithmetic makes of the first lane of a part. */
+/* The computation of an instruction's result for the first lane of each part. */
 struct stepping {
     const struct exec_inst *inst;
     const struct native_rule *rule;
-    LLVMValueRef sure; /* that the others are so many steps away: no sum has wrapped */
+    LLVMValueRef
+        sure; /* the condition that no lane's sum wraps, so that the steps hold; NULL: always */
 };
 
-/* A source, as wide as it is used. */
+/* Emits a source's first lane, converted as the instruction does it. */
 static LLVMValueRef source(const struct native_translation *t, struct stepping *stepping,
                            uint32_t offset, unsigned part, bool widened)
 {
@@ -325,7 +327,7 @@ static void inline_stepped(struct native_translation *t, const struct exec_inst 
     LLVMTypeRef type = native_lane_type(t, inst->d);
     LLVMValueRef firsts[NATIVE_HALVES];
     if (stepping.rule == NULL) {
-        /* The same of the same. */
+        /* Uniform sources give a uniform result. */
         inline_row(t, inst, row);
         native_take_firsts(
             t, native_load(t, t->lanes, inst->d, t->llvm->VectorType(type, EXEC_LANES)), firsts);
@@ -346,7 +348,8 @@ static void inline_stepped(struct native_translation *t, const struct exec_inst 
     t->pending++;
 }
 
-/* The last lane's value of a slot, and whether it is behind the first, as it should be. */
+/* Emits the last lane's value of a slot. `sure` becomes the condition that this value is on the
+ * expected side of the first lane's, which excludes that it has wrapped. */
 static LLVMValueRef last_of(const struct native_translation *t, const struct exec_inst *inst,
                             const struct native_comparison *comparison, uint32_t offset,
                             LLVMValueRef first, LLVMValueRef *sure)
@@ -363,7 +366,8 @@ static LLVMValueRef last_of(const struct native_translation *t, const struct exe
     return last;
 }
 
-/* Nearly all warps are on one side of a bound: then the first and the last lane tell of all. */
+/* Nearly all warps are on one side of a bound: then the results of the first and the last lane are
+ * those of all lanes. */
 static void inline_compared(struct native_translation *t, const struct exec_inst *inst,
                             const struct native_comparison *comparison, LLVMValueRef row)
 {
@@ -397,7 +401,7 @@ static void inline_compared(struct native_translation *t, const struct exec_inst
     t->pending++;
 }
 
-/* Whether both sides' first lanes are at hand. */
+/* Returns the comparison if both operands' first lanes are kept; else NULL. */
 static const struct native_comparison *comparison_at(const struct native_translation *t,
                                                      const struct exec_inst *inst)
 {
@@ -406,8 +410,9 @@ static const struct native_comparison *comparison_at(const struct native_transla
                : NULL;
 }
 
-/* Whether what is put in line looks at the lanes' addresses, of which the step is known, all the
- * same: not of a load or store of one place or, by a wide address, in global memory. */
+/* Returns true when the inlined row reads all lanes' addresses although their step is known. It
+ * does not for a load or store at one address, or for one through 64-bit addresses of global
+ * memory. */
 static bool looks_at_lanes(const struct native_translation *t, const struct exec_inst *inst,
                            int32_t step)
 {
@@ -418,7 +423,7 @@ static bool looks_at_lanes(const struct native_translation *t, const struct exec
            (native_lane_type(t, inst->a) != t->wide && step != 0);
 }
 
-/* Tells what is put in line for an access what is known of its address. */
+/* Passes what is known of an access's address to its inlined row. */
 static void tell_step(const struct native_translation *t, const struct exec_inst *inst)
 {
     static const size_t fields[NATIVE_HALVES] = {offsetof(struct exec_quick, low),
@@ -441,7 +446,7 @@ static void tell_step(const struct native_translation *t, const struct exec_inst
     }
 }
 
-/* Which of the region's slots an instruction names. */
+/* Returns true when the instruction names the slot. */
 static bool names(const struct exec_inst *inst, const struct native_use *slot)
 {
     const uint32_t offsets[] = {inst->d, inst->a, inst->b, inst->c, inst->e, inst->guard >> 1};
@@ -471,7 +476,7 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
     t->llvm->BuildCondBr(t->builder, goes, next, gone);
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
     if (t->go != NULL) {
-        /* As they would have when lanes parted. */
+        /* The waiting side becomes a fragment, as it would have been since lanes diverged. */
         native_count_apart(t, t->others, native_number(t, t->alone));
         native_part(t, t->others, t->go);
     }
@@ -481,9 +486,9 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
     t->llvm->PositionBuilderAtEnd(t->builder, next);
 }
 
-/* A load or store, or what is beside it, that may be settled in line; if not, its handler is
- * called. What lanes do together ends the region then: its handler may end the turn of these lanes
- * and write slots of others. */
+/* Emits the fast path of a load, store or row beside it; if that path cannot complete the
+ * instruction, its handler is called. For a warp-wide operation the handler ends the region
+ * instead, since it may end the turn of these lanes and write slots of others. */
 static void inline_quick(struct native_translation *t, const struct exec_inst *inst,
                          LLVMValueRef row)
 {
@@ -506,7 +511,7 @@ static void inline_quick(struct native_translation *t, const struct exec_inst *i
         native_leave_by(t, inst);
     } else {
         call_handler(t, inst, true);
-        /* Both ways meet with the same left to count. */
+        /* Both ways meet with the same number of instructions still to count. */
         native_count(t, offsetof(struct exec_warp, instructions), t->wide,
                      -(int64_t)(pending + counted));
         t->llvm->BuildBr(t->builder, next);

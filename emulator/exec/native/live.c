@@ -1,7 +1,7 @@
-/* Which slots' values are still read: what a region takes out of the frame, and what it leaves
- * there.
+/* Liveness of slots: what a region copies in from the frame, and what it copies back.
  *
- * Of one lane, as compilers know it. An instruction of which too little is known reads all slots.
+ * The analysis is a compiler's usual one, for one lane. An instruction of which too little is known
+ * counts as reading all slots.
  */
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/ops.h"
@@ -29,7 +29,7 @@ static bool knows(const struct exec_inst *inst)
     return kind != NATIVE_END && kind != NATIVE_BRANCH;
 }
 
-/* The slots that known instructions name, each once and as wide as it is used. */
+/* Lists the slots that known instructions name, each once, with its greatest width. */
 static void list_slots(struct native_live *live, const struct exec_function *function)
 {
     size_t count = 0, kept = 0;
@@ -66,7 +66,7 @@ static void add_named(const struct native_live *live, uint64_t *set, const struc
     for (size_t k = 0; k < sizeof named / sizeof *named; k++) change(live, set, named[k], true);
 }
 
-/* A barrier's number, unless it is a constant, and a count. */
+/* A barrier reads its number, unless that is a constant, and its count. */
 static void add_barrier(const struct native_live *live, uint64_t *set, const struct exec_inst *inst)
 {
     if (inst->run == exec_barrier_sync && inst->e != 0) return;
@@ -74,7 +74,8 @@ static void add_barrier(const struct native_live *live, uint64_t *set, const str
     if (inst->imm) change(live, set, inst->b, true);
 }
 
-/* Carries, and what a comparison has for its complement, may be read, too. */
+/* Lane arithmetic may also read the slots other than d that it writes: the carry flag and a
+ * comparison's complement. */
 static bool only_writes(const struct exec_inst *inst, const struct native_use *use)
 {
     const enum native_kind kind = native_kind(inst);
@@ -95,7 +96,7 @@ static void pass_known(const struct native_live *live, uint64_t *set, const stru
     if (native_is_judge(inst) || !native_is_counted(inst)) add_named(live, set, inst);
 }
 
-/* Of what is read behind an instruction, in `set`, what is read from it on. */
+/* Turns the set of slots that are live behind an instruction into the set live before it. */
 static void pass(const struct native_live *live, const struct exec_function *function, size_t index,
                  uint64_t *set)
 {

@@ -1,4 +1,4 @@
-/* Finds the library and its functions. */
+/* Loads the LLVM library and looks up its functions. */
 #include "emulator/exec/native/llvm.h"
 
 #include <dlfcn.h>

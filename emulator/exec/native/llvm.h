@@ -1,5 +1,4 @@
-/* exec_llvm: LLVM's C API, loaded when it is first needed. Private to emulator/exec/native/.
- */
+/* exec_llvm: LLVM's C API, loaded on first use. Private to emulator/exec/native/. */
 #ifndef OVERLAP_EXEC_NATIVE_LLVM_H
 #define OVERLAP_EXEC_NATIVE_LLVM_H
 
@@ -18,7 +17,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #pragma GCC diagnostic pop
 
-/* X(name): what is called as llvm->name. */
+/* X(name): function LLVMname, called as llvm->name. */
 #define LLVM_FUNCTIONS(X)                                                                          \
     X(AddAttributeAtIndex)                                                                         \
     X(AddCallSiteAttribute)                                                                        \
@@ -149,7 +148,8 @@ struct llvm {
 #undef LLVM_FIELD
 };
 
-/* The library, ready for this machine's code; NULL: it is not there, or not the one we know. */
+/* Returns the library's functions, initialised for this machine; NULL: the library is missing, or
+ * lacks a function. */
 const struct llvm *exec_llvm(void);
 
 #endif

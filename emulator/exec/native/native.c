@@ -1,4 +1,4 @@
-/* When a function is hot, and what its machine code lives in. */
+/* Decides when a function is hot, has it compiled, and owns the machine code. */
 #include "emulator/exec/native/native.h"
 
 #include "emulator/exec/native/private.h"
@@ -10,51 +10,53 @@
 #include <string.h>
 
 enum {
-    /* Warp instructions of a function that make it worth compiling: at least so many, and so many
-     * for each of its instructions. They take a third of the time that compiling does, since who
-     * has run for long mostly goes on for long. */
+    /* Warp instructions of a function after which it is compiled: at least ENOUGH, and ENOUGH_EACH
+     * for each of its instructions. They take a third of the time that compiling does, since a
+     * function that has run for long mostly goes on for long. */
     ENOUGH = 16 << 20,
     ENOUGH_EACH = 256 << 10,
-    /* Of those, for each time that a region is entered for warps that its code is not for. */
+    /* Versions for other warps are made after 1/OTHERS_EACH as many entries into regions whose code
+     * does not serve the warp. */
     OTHERS_EACH = 32,
-    /* As many of them is a lane that is alone: its code is soon made, and many times as fast. */
+    /* An entry by a lone lane counts as so many: its code is made quickly and gains most. */
     LONE_IS = 64,
-    /* By the same reason it is made alone where lanes that are alone have executed this part. */
+    /* For the same reason the code for lone lanes is made, on its own, after 1/LONE_PART as many
+     * instructions executed by lone lanes. */
     LONE_PART = 4,
-    MOST_CODE = 4000, /* instructions that a function may have */
+    MOST_CODE = 4000, /* instructions of a function that is compiled */
     NAME_ROOM = 32,
 };
 
 static struct {
     enum exec_native_use use;
-    pthread_mutex_t lock; /* one function is compiled at a time */
+    pthread_mutex_t lock; /* held while a function is compiled */
 } native = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* What LLVM has made of a function, or of some of its regions. */
+/* One LLVM engine: the code of all or some regions of a function. */
 struct code {
     struct code *next;
     LLVMExecutionEngineRef engine;
     LLVMContextRef context;
 };
 
-/* Machine code of one function. */
+/* The machine code of one function. */
 struct exec_native {
     struct exec_native *next;
     const struct exec_function *function;
-    struct exec_function plain; /* a copy: its code has the rows' handlers, and leads to itself */
+    struct exec_function plain; /* a copy: the original handlers, branches inside the copy */
     struct exec_inst *code;     /* of the copy */
     struct native_region *regions;
     size_t count;
     bool *leads;
     struct code *made;
-    bool whole;              /* there is code for whole warps, too: atomic */
-    unsigned parts;          /* of a warp: lanes that are steps apart are those of a part */
-    uint64_t others, enough; /* how often others entered a region since they were made code */
+    bool whole;              /* the code for full warps exists: atomic */
+    unsigned parts;          /* of a warp, for steps: 1 or NATIVE_HALVES */
+    uint64_t others, enough; /* entries by other warps, and how many cause code */
 };
 
 static exec_handler run_others;
 
-/* ---- a function ------------------------------------------------------------------------------ */
+/* ---- compiling a function -------------------------------------------------------------------- */
 
 static void name_region(char name[NAME_ROOM], const struct native_region *region)
 {
@@ -70,8 +72,8 @@ static bool pass(const struct native_unit *unit, const char *passes)
     return error == NULL;
 }
 
-/* Code for this very processor, with its widest vectors. What does not fit into registers is on the
- * stack: two lines of the cache for each vector, unless functions align theirs. */
+/* Compiles for the host's processor and its widest vectors. Functions align their stack, since a
+ * spilled vector would otherwise straddle two cache lines. */
 static void attribute(const struct native_unit *unit, LLVMValueRef function)
 {
     const struct llvm *llvm = unit->llvm;
@@ -107,7 +109,7 @@ static bool optimise(struct native_unit *unit, const struct native_region *regio
                       "loop-mssa(licm),gvn,dse,instcombine,simplifycfg,adce)");
 }
 
-/* The module's machine code; on success the engine owns the module. */
+/* Compiles the module and sets the regions' addresses. On success the engine owns the module. */
 static LLVMExecutionEngineRef make_code(struct native_unit *unit, struct native_region *regions,
                                         size_t count)
 {
@@ -132,7 +134,8 @@ static LLVMExecutionEngineRef make_code(struct native_unit *unit, struct native_
     return engine;
 }
 
-/* Which instructions are arithmetic that is put in line, malloc; NULL: no memory. */
+/* Returns, per instruction, whether it is lane arithmetic that is inlined. The caller frees the
+ * array; NULL: no memory. */
 static bool *find_in_line(const struct native_unit *unit)
 {
     const struct exec_function *function = unit->function;
@@ -145,7 +148,8 @@ static bool *find_in_line(const struct native_unit *unit)
     return in_line;
 }
 
-/* `stepped`: the first code of all regions; else what others were asked for and have not got. */
+/* `stepped`: makes the first version of all regions; else the other versions that are wanted but
+ * not made. */
 static bool translate(struct native_unit *unit, struct native_region *regions, size_t count,
                       bool stepped)
 {
@@ -171,11 +175,12 @@ out:
     return fine;
 }
 
-/* The regions' code; NULL: it could not be made. */
+/* Returns the engine with the regions' code; NULL: the code could not be made. */
 static LLVMExecutionEngineRef engine_of(struct native_unit *unit, struct native_region *regions,
                                         size_t count, bool stepped)
 {
-    /* Meanwhile another thread may ask for a lane that is alone: its rows are there in any case. */
+    /* Another thread may ask for a version for lone lanes meanwhile, so their rows are always
+     * read. */
     unit->module =
         native_rows_read(unit->llvm, unit->context, unit->function, !stepped, &unit->rows);
     if (unit->module == NULL) return NULL;
@@ -196,7 +201,7 @@ static void forget_code(struct code *code)
     free(code);
 }
 
-/* More code of the function; false: it could not be made. */
+/* Adds an engine to the function. Returns false when the code could not be made. */
 static bool make_more(struct exec_native *made, const struct llvm *llvm, bool stepped)
 {
     struct code *code = calloc(1, sizeof *code);
@@ -224,7 +229,7 @@ static exec_handler *handler_at(uint64_t address)
     return run;
 }
 
-/* What others were asked for is made; false: it could not be. */
+/* Makes and publishes the wanted other versions. Returns false when they could not be made. */
 static bool make_others(struct exec_native *made)
 {
     if (!make_more(made, exec_llvm(), false)) return false;
@@ -235,7 +240,8 @@ static bool make_others(struct exec_native *made)
     return true;
 }
 
-/* Others are counted anew, or no more, if there is no code to be had. */
+/* Restarts the count of entries by other warps. After a failure (`fine` is false) the function is
+ * never compiled again. */
 static void begin_again(struct exec_native *made, bool fine)
 {
     if (fine)
@@ -254,7 +260,8 @@ static struct native_region *region_at(const struct exec_native *made, size_t fi
     return &made->regions[low];
 }
 
-/* A warp comes to a region that has no code for it: it is interpreted, until code is worth it. */
+/* The handler for a warp that no version of the region serves: requests the version, makes wanted
+ * versions once there have been enough requests, and interprets this time. */
 static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_function *function = warp->frame->function;
@@ -262,7 +269,7 @@ static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
     const size_t index = (size_t)(inst - function->code);
     if (!__atomic_load_n(&made->whole, __ATOMIC_RELAXED)) return made->code[index].run(warp, inst);
     struct native_region *region = region_at(made, index);
-    /* Of lanes that part, one may go on alone. */
+    /* When some lanes are active, they may diverge until one runs alone. */
     const unsigned version = (warp->mask & (warp->mask - 1)) == 0 ? NATIVE_LONE
                              : warp->full                         ? NATIVE_FULL
                                                                   : NATIVE_PARTLY | NATIVE_LONE;
@@ -280,8 +287,8 @@ static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
     return made->code[index].run(warp, inst);
 }
 
-/* From now on the regions' first instructions run them. Other threads may be running the function:
- * each sees one handler or the other, which do the same. */
+/* Makes the regions' first instructions run their machine code. Other threads may be running the
+ * function: each sees the old handler or the new one, which do the same. */
 static void install(const struct exec_native *made)
 {
     for (size_t k = 0; k < made->count; k++) {
@@ -306,7 +313,8 @@ static void forget(struct exec_native *made)
     free(made);
 }
 
-/* A copy of the function that stays as it is when `run` of its instructions does not. */
+/* Copies a function. The copy keeps the original handlers when install() replaces those of the
+ * function. */
 static struct exec_native *copy(const struct exec_function *function)
 {
     struct exec_native *made = calloc(1, sizeof *made);
@@ -326,7 +334,8 @@ static struct exec_native *copy(const struct exec_function *function)
     return made;
 }
 
-/* Of a function that has no machine code yet; NULL: there is none to be had. */
+/* Prepares a function for its first machine code. Returns NULL when it has no region or memory is
+ * lacking. */
 static struct exec_native *begin(const struct exec_function *function)
 {
     struct exec_heat *heat = function->heat;
@@ -346,7 +355,7 @@ static struct exec_native *begin(const struct exec_function *function)
     return made;
 }
 
-/* What lanes that are alone run; all others are interpreted as before. */
+/* Makes code for lone lanes only; all other warps are interpreted as before. */
 static void compile_lone(struct exec_native *made)
 {
     for (size_t k = 0; k < made->count; k++)
@@ -365,7 +374,8 @@ static void compile_whole(struct exec_native *made, uint32_t row_lanes)
 static void hot(const struct exec_function *function, enum exec_heated by, uint32_t row_lanes)
 {
     struct exec_heat *heat = function->heat;
-    if (pthread_mutex_trylock(&native.lock)) return; /* another is being made: later */
+    if (pthread_mutex_trylock(&native.lock))
+        return; /* another function is being compiled: try again later */
     if (heat->enough[EXEC_HEATED_WARPS] == 0) by = EXEC_HEATED_WARPS;
     if (__atomic_load_n(&heat->enough[by], __ATOMIC_RELAXED) != UINT64_MAX) {
         struct exec_native *made = heat->native;

@@ -1,12 +1,12 @@
-/* What LLVM does not see: that a comparison's 32 results, put together bit by bit, are a vector of
- * bits already, and that a word whose bits are asked for lane by lane is one. Where one follows the
- * other nothing is left of both. */
+/* Two patterns that LLVM does not recognise. First, a comparison's 32 results that are combined bit
+ * by bit into a word: they are a vector of bits already. Second, a word whose bits are tested lane
+ * by lane: the word is such a vector. Where the second follows the first, both vanish. */
 #include "emulator/exec/native/private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* N bits of which the first has the value `*first`: <1, 2, 4, ...> shifted. */
+/* Returns true for the vector <1, 2, 4, ...> shifted left by `*first`, which is set. */
 static bool is_bits(const struct llvm *llvm, LLVMValueRef value, unsigned lanes, unsigned *first)
 {
     if (llvm->IsAConstantDataVector(value) == NULL) return false;
@@ -20,8 +20,8 @@ static bool is_bits(const struct llvm *llvm, LLVMValueRef value, unsigned lanes,
     return true;
 }
 
-/* Of select(condition, bits, 0), of select(condition, 0, bits), or of such put together, the word
- * that the lanes' bits are; NULL: it is something else. */
+/* Returns the word whose bits are the lanes of select(condition, bits, 0), of select(condition, 0,
+ * bits), or of an OR of these; NULL: the value is something else. */
 static LLVMValueRef word_of(struct native_unit *unit, LLVMValueRef value, unsigned lanes)
 {
     const struct llvm *llvm = unit->llvm;
@@ -46,7 +46,7 @@ static LLVMValueRef word_of(struct native_unit *unit, LLVMValueRef value, unsign
     return other == NULL ? NULL : llvm->BuildOr(unit->builder, one, other, "");
 }
 
-/* The lanes of the vector of words whose bits `at` puts together; 0: it does not. */
+/* Returns the lanes of the vector of words that `at` reduces by OR; 0: it is no such reduction. */
 static unsigned lanes_reduced(const struct llvm *llvm, LLVMValueRef at)
 {
     static const char reduce[] = "llvm.vector.reduce.or.v";
@@ -59,7 +59,7 @@ static unsigned lanes_reduced(const struct llvm *llvm, LLVMValueRef at)
     return !strcmp(end, "i32") && lanes <= EXEC_LANES ? (unsigned)lanes : 0;
 }
 
-/* The word that all elements are; NULL: there is none. */
+/* Returns the word that all elements of the vector equal; NULL: the vector is no such splat. */
 static LLVMValueRef splat_of(const struct llvm *llvm, LLVMValueRef value)
 {
     if (llvm->IsAShuffleVectorInst(value) == NULL) return NULL;
@@ -71,7 +71,8 @@ static LLVMValueRef splat_of(const struct llvm *llvm, LLVMValueRef value)
     return llvm->GetOperand(from, 1);
 }
 
-/* Of a comparison that asks each lane's bit of a word: the bits as they are; NULL: it does not. */
+/* Returns a word as a vector of bits, for a comparison that tests bit l of that word in lane l;
+ * NULL: the comparison does something else. */
 static LLVMValueRef bits_asked(struct native_unit *unit, LLVMValueRef at)
 {
     const struct llvm *llvm = unit->llvm;
@@ -93,7 +94,8 @@ static LLVMValueRef bits_asked(struct native_unit *unit, LLVMValueRef at)
     return llvm->BuildBitCast(unit->builder, word, llvm->TypeOf(at), "");
 }
 
-/* The same for a reduction that puts bits together. */
+/* Returns the word that an OR reduction combines from the lanes' bits; NULL: it does something
+ * else. */
 static LLVMValueRef word_made(struct native_unit *unit, LLVMValueRef at)
 {
     const unsigned lanes = lanes_reduced(unit->llvm, at);
@@ -102,8 +104,8 @@ static LLVMValueRef word_made(struct native_unit *unit, LLVMValueRef at)
     return word_of(unit, unit->llvm->GetOperand(at, 0), lanes);
 }
 
-/* Whether this processor has registers for vectors of bits: elsewhere LLVM takes a word apart bit
- * by bit. */
+/* Returns true when this processor has mask registers for vectors of bits. Elsewhere LLVM would
+ * take a word apart bit by bit. */
 static bool has_bits(const struct llvm *llvm)
 {
     char *features = llvm->GetHostCPUFeatures();

@@ -1,4 +1,9 @@
-/* What the files of emulator/exec/native/ tell each other.
+/* Declarations that the files of emulator/exec/native/ share.
+ *
+ * Terms. A region is a stretch or loop of a function's decoded instructions that becomes one
+ * function of machine code. A row is a line of the tables in ops/: its handler executes one form of
+ * an opcode. A version of a region is its code for one kind of warp. A lone lane is the only active
+ * lane of its fragment.
  */
 #ifndef OVERLAP_EXEC_NATIVE_PRIVATE_H
 #define OVERLAP_EXEC_NATIVE_PRIVATE_H
@@ -9,17 +14,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- native/decode.c: what an instruction is to a translator --------------------------------- */
+/* ---- native/decode.c: the kinds of instructions ---------------------------------------------- */
 
 enum native_kind {
-    NATIVE_END, /* lanes may part or wait, or nothing is known of it: its handler ends the region */
-    NATIVE_LANES,    /* each lane's arithmetic: inlined, if the row's handler can be */
-    NATIVE_CALL,     /* its handler is called: it touches its slots and memory, and comes back */
+    NATIVE_END,      /* lanes may diverge or wait, or it is unknown: its handler ends the region */
+    NATIVE_LANES,    /* arithmetic of each lane by itself: inlined, if the row's handler can be */
+    NATIVE_CALL,     /* its handler is called: it uses its slots and memory, and returns */
     NATIVE_BRANCH,   /* bra, with or without a guard */
-    NATIVE_TOGETHER, /* a whole warp's shuffle or vote: in line, or its handler ends the region */
+    NATIVE_TOGETHER, /* a shuffle or vote of a full warp: inlined, or its handler ends the region */
 };
 
-/* Bytes of slots. */
+/* Widths of slots, in bytes. */
 enum { NATIVE_MASK = 4, NATIVE_NARROW = 4 * EXEC_LANES, NATIVE_WIDE = 8 * EXEC_LANES };
 
 struct native_use {
@@ -30,30 +35,33 @@ struct native_use {
 enum { NATIVE_USES = 7 };
 
 enum native_kind native_kind(const struct exec_inst *inst);
-/* The row's own handler, without what is put around it. */
+/* Returns the row's own handler, without a wrapper (guard, .sync) around it. */
 exec_handler *native_row_handler(const struct exec_inst *inst);
-/* Whether an instruction that may be put in line is one of the program's. */
+/* Returns true when the instruction counts as one of the program's, as all but row "watch" do.
+ * native_is_round: for a branch that goes round a loop with a barrier in it. */
 bool native_is_counted(const struct exec_inst *inst);
 bool native_is_round(const struct exec_inst *inst);
-/* Whether its lanes leave the function by it. */
+/* Returns true for `ret` and `exit`. */
 bool native_is_end(const struct exec_inst *inst);
-/* Whether it judges an access, and is never put in line. */
+/* Returns true for a row beside an access ("order", "poll") that checks the access and is always
+ * called, never inlined. */
 bool native_is_judge(const struct exec_inst *inst);
 bool native_is_atomic(const struct exec_inst *inst);
-/* The slots of an instruction of NATIVE_LANES or NATIVE_TOGETHER, or of a load, store or atomic;
- * answers how many. Of another NATIVE_CALL, which writes none, those that it looks at in line. */
+/* Lists the slots of an instruction of NATIVE_LANES or NATIVE_TOGETHER, or of a load, store or
+ * atomic, and returns how many they are. Any other NATIVE_CALL writes no slot; for it the list has
+ * only the slots that its inlined form reads. */
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES]);
-/* Whether one of those slots is written there. */
+/* Returns true when the instruction writes the slot at `offset`. */
 bool native_writes(const struct exec_inst *inst, uint32_t offset);
 
-/* ---- native/rows.c: the handlers of rows as LLVM's functions --------------------------------- */
+/* ---- native/rows.c: the rows' handlers as LLVM functions ------------------------------------- */
 
 enum native_form {
-    NATIVE_WHOLE,      /* all that the row does */
-    NATIVE_WHOLE_LONE, /* ... for a lane that is alone: lane 0 of its slots */
-    NATIVE_QUICK,      /* of ops/quick.h, where every lane runs or is dead */
-    NATIVE_SOME,       /* the same for any lanes */
-    NATIVE_QUICK_LONE, /* ... and for a lane that is alone */
+    NATIVE_WHOLE,      /* the complete row */
+    NATIVE_WHOLE_LONE, /* the same for a lone lane, in lane 0 of its slots */
+    NATIVE_QUICK,      /* the fast path of ops/quick.c: every lane is active or dead */
+    NATIVE_SOME,       /* the fast path for any active lanes */
+    NATIVE_QUICK_LONE, /* the fast path for a lone lane, of ops/lone.c */
     NATIVE_FORMS
 };
 
@@ -61,81 +69,89 @@ struct native_rows {
     LLVMContextRef context;
     struct native_row {
         exec_handler *run;
-        LLVMValueRef forms[NATIVE_FORMS]; /* NULL: there is none, or it is better called */
-        bool seen[NATIVE_FORMS];          /* it is known which */
+        LLVMValueRef forms[NATIVE_FORMS]; /* NULL: none, or better called than inlined */
+        bool seen[NATIVE_FORMS];          /* native_row_function has decided this form */
     } * entries;                          /* a hash table, by run */
     size_t room;
 };
 
-/* A module with the functions of all rows that `function` uses, `lone`: and those for a lane that
- * is alone; NULL: it could not be read. */
+/* Creates a module with the functions of all rows that `function` uses. `lone`: with the forms for
+ * a lone lane too. Returns NULL when the bitcode cannot be read or memory is lacking. The caller
+ * ends `rows` with native_rows_end. */
 LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
                                const struct exec_function *function, bool lone,
                                struct native_rows *rows);
 void native_rows_end(struct native_rows *rows);
-/* The function that may be inlined for a row's handler in that form; NULL: there is none. */
+/* Returns the function to be inlined for a row's handler in that form; NULL: there is none. */
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
                                  exec_handler *run, enum native_form form);
 
-/* ---- native/region.c: which stretches are compiled ------------------------------------------- */
+/* ---- native/region.c: the regions of a function ---------------------------------------------- */
 
 struct native_region {
-    uint32_t first, end;  /* indexes of instructions [first, end); it is entered at the first */
-    uint64_t address;     /* of its code, when it is compiled */
-    exec_handler *others; /* who runs it where that code does not: atomic */
-    /* Bits of enum native_version: what such warps were asked for, atomic, and got. */
+    uint32_t first, end;  /* indexes of instructions, [first, end); the only entry is `first` */
+    uint64_t address;     /* of the machine code, once it is compiled */
+    exec_handler *others; /* the handler for warps that this code does not serve: atomic */
+    /* Bits of enum native_version: the versions that warps have asked for (atomic), and those that
+     * exist. */
     unsigned wanted, made;
 };
 
-/* The regions of a function that are worth it, or all, malloc; false: no memory. `leads`: whether
- * something can lead to an instruction other than from the one before, malloc. */
+/* Finds the regions of a function that are worth compiling, or with `all` every possible region.
+ * The caller frees `regions` and `leads`. `leads` has an entry for each instruction: control may
+ * reach it otherwise than from the instruction before. Returns false when memory is lacking. */
 bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
                     size_t *count, bool **leads);
 
-/* A branch that some lanes take and others not. The scheduler (machine/warp.c) runs the lanes that
- * do not take it first, from the next instruction to `target`, where the others wait; or, of an if
- * that has an else, to a branch before it over what is there to `end`, where all meet. */
+/* A branch at which lanes of a warp diverge for a few instructions. The scheduler (machine/warp.c)
+ * first runs the lanes that do not take the branch, from the next instruction to `target`, where
+ * the others wait. For an if with an else, the first side ends with a branch from just before
+ * `target` to `end`; the other side runs from `target` to `end`, where all lanes reconverge. */
 struct native_fork {
-    const struct exec_inst *target, *end; /* the same: there is no else */
+    const struct exec_inst *target, *end; /* equal when there is no else */
 };
 
-/* Whether lanes that part at `inst` meet again behind a few instructions that machine code has
- * either side of, before instruction `end`. */
+/* Returns true, and fills `fork`, when lanes that diverge at `inst` reconverge before instruction
+ * `end`, after a few instructions all of which machine code can execute. */
 bool native_fork_find(const struct exec_function *function, size_t end,
                       const struct exec_inst *inst, struct native_fork *fork);
 
-/* ---- native/live.c: whose values are still read ---------------------------------------------- */
+/* ---- native/live.c: liveness of slots -------------------------------------------------------- */
 
 struct native_live {
-    struct native_use *slots; /* that known instructions name, by offset */
+    struct native_use *slots; /* slots that known instructions name, sorted by offset */
     size_t slot_count;
-    uint64_t *sets; /* of each instruction the slots read from it on; `words` each */
+    uint64_t *sets; /* per instruction, the slots live before it: one bit each, `words` words */
     size_t words;
 };
 
-/* False: no memory. */
+/* Computes `live`, which the caller ends with native_live_end. Returns false when memory is
+ * lacking. */
 bool native_live_find(const struct exec_function *function, struct native_live *live);
-/* Whether the slot may be read before it is written, from instruction `index` on, by a lane that
- * comes there. */
+/* Returns true when a lane that reaches instruction `index` may read the slot before writing it. */
 bool native_is_live(const struct native_live *live, size_t index, uint32_t offset);
-/* The index of a slot; -1: no known instruction names it. And its width; 0: the same. */
+/* The index of a slot in `slots`, -1 when no known instruction names it; and its width in bytes, 0
+ * likewise. */
 int32_t native_live_slot(const struct native_live *live, uint32_t offset);
 uint32_t native_live_width(const struct native_live *live, uint32_t offset);
 void native_live_end(struct native_live *live);
 
-/* ---- native/steps.c: whose lanes' values are a step apart -------------------------------------
+/* ---- native/steps.c: slots whose lanes are a constant step apart ------------------------------
  *
- * In the whole warp, one part, or in each half of it, where rows of a block are half as long: that
- * is decided once for a function, when it is hot, and what is known of steps is the same. */
+ * The step (stride) of a slot is the difference between neighbouring lanes' values. It holds within
+ * a part of the warp: the full warp, or each half of it where rows of a block are 16 threads long.
+ * The choice between the two is made once per function, when the function becomes hot; the rules
+ * are the same for both. */
 
 enum { NATIVE_HALVES = 2, NATIVE_HALF = EXEC_LANES / NATIVE_HALVES };
 
 #define NATIVE_ANY INT32_MIN /* no step is known */
 
-/* What is made of a slot's value before anything else. */
+/* How a source is converted before the operation. */
 enum native_widens { NATIVE_AS_IT_IS, NATIVE_CUT, NATIVE_BY_ZEROS, NATIVE_BY_SIGN };
 
-/* An instruction of which more is known than that it makes the same of the same. */
+/* An instruction that maps known steps to a known step. (Any instruction maps uniform sources to a
+ * uniform result.) */
 struct native_rule {
     exec_handler *run;
     enum native_does {
@@ -146,11 +162,11 @@ struct native_rule {
         NATIVE_MULTIPLIES,      /* a * b */
         NATIVE_MULTIPLIES_ADDS, /* a * b + c */
     } does;
-    enum native_widens widens; /* what is multiplied or moved */
+    enum native_widens widens; /* applies to the factors, or to the moved value */
 };
 
-/* A comparison of integers that, of a row of values a step apart, is the same for all if it is for
- * the first and for the last. */
+/* An integer comparison. When the lanes' values are a constant step apart, all lanes have the same
+ * result if the first and the last lane have. */
 struct native_comparison {
     exec_handler *run;
     LLVMIntPredicate holds;
@@ -159,48 +175,50 @@ struct native_comparison {
 
 struct native_steps {
     const struct exec_function *function;
-    const struct native_live *live; /* whose slots */
+    const struct native_live *live; /* numbers the slots */
     const bool *in_line;
-    int32_t *steps; /* of each slot, before each instruction */
-    bool *reached;  /* whether anybody comes to it */
+    int32_t *steps; /* of each slot before each instruction: NATIVE_ANY or the step */
+    bool *reached;  /* whether control reaches each instruction */
 };
 
-/* The constant that a slot holds; NULL: it holds none. */
+/* Returns the constant that a slot holds; NULL: it holds none. */
 const struct exec_constant *native_constant_at(const struct exec_function *function,
                                                uint32_t offset);
-/* The same if all lanes have the same there. */
+/* The same, only if the constant is uniform: equal in all lanes. */
 const struct exec_constant *native_uniform_at(const struct exec_function *function,
                                               uint32_t offset);
-/* `in_line`: which instructions are lanes' arithmetic that no handler is called for. It and `live`
- * must stay. False: no memory. */
+/* Computes `steps`. `in_line[k]` says that instruction k is lane arithmetic that is inlined. `live`
+ * and `in_line` must outlive `steps`, which the caller ends with native_steps_end. Returns false
+ * when memory is lacking. */
 bool native_steps_find(const struct exec_function *function, const struct native_live *live,
                        const bool *in_line, struct native_steps *steps);
 void native_steps_end(struct native_steps *steps);
-/* By how much a lane's value in the slot is more than that of the lane before, in each part of the
- * warp, before instruction `index`; or NATIVE_ANY. */
+/* Returns the step of a slot before instruction `index`: each lane's value less that of the lane
+ * before it, within each part of the warp; or NATIVE_ANY. */
 int32_t native_step_before(const struct native_steps *steps, size_t index, uint32_t offset);
-/* The same behind it, and of what lanes' arithmetic leaves in its slot d. */
+/* The step of a slot after instruction `index`; and the step of the result that lane arithmetic
+ * leaves in its slot d. */
 int32_t native_step_behind(const struct native_steps *steps, size_t index, uint32_t offset);
 int32_t native_step_made(const struct native_steps *steps, size_t index);
-/* What more is known of the instruction; NULL: nothing, as of a shift by what is not known. */
+/* Returns the rule for the instruction; NULL: none, as for a shift by an unknown amount. */
 const struct native_rule *native_rule_of(const struct native_steps *steps,
                                          const struct exec_inst *inst);
-/* What is known of the comparison; NULL: it is none, or the steps of what it compares are not
- * known. */
+/* Returns the comparison's description; NULL: the instruction is no such comparison, or the steps
+ * of its operands are unknown. */
 const struct native_comparison *native_comparison_of(const struct native_steps *steps,
                                                      const struct exec_inst *inst);
-/* The slots of which a region's addresses are made by steps, and those compared with them: malloc,
- * for each of live's; NULL: no memory. */
+/* Returns, for each slot of `live`, whether its step matters in the region: addresses are computed
+ * from it, or it is compared with such a slot. The caller frees the array. NULL: no memory. */
 bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region);
 
 /* ---- native/translate.c: a region as one function -------------------------------------------- */
 
-/* Which warps code is for. */
+/* The kind of warp that a version of the code is for. */
 enum native_version {
-    NATIVE_STEPPED = 1, /* every lane takes part or is dead, and the lanes are as steps.c guesses */
-    NATIVE_FULL = 2,    /* the same, however the lanes are */
-    NATIVE_PARTLY = 4,  /* some lanes take part */
-    NATIVE_LONE = 8,    /* one does */
+    NATIVE_STEPPED = 1, /* every lane is active or dead, and steps are as steps.c predicts */
+    NATIVE_FULL = 2,    /* every lane is active or dead, whatever the steps */
+    NATIVE_PARTLY = 4,  /* some lanes are active */
+    NATIVE_LONE = 8,    /* one lane is active */
 };
 
 struct native_unit {
@@ -209,23 +227,23 @@ struct native_unit {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     struct native_rows rows;
-    const struct exec_function *function; /* a copy, with its rows' handlers, ... */
-    const struct exec_inst *code;         /* ... of what is executed */
+    const struct exec_function *function; /* a copy whose instructions have their rows' handlers */
+    const struct exec_inst *code;         /* the original's instructions, which are executed */
     const bool *leads;
-    unsigned parts; /* of a warp: 1 or NATIVE_HALVES */
+    unsigned parts; /* of a warp, for steps: 1 or NATIVE_HALVES */
     struct native_live live;
     struct native_steps steps;
 };
 
-/* Adds the region's function, under `name`, to the unit's module: NATIVE_STEPPED alone, or of the
- * others those in `versions`. `others`: who runs the region for all other warps. False: no memory.
- */
+/* Adds the region's function, called `name`, to the unit's module, with the versions in `versions`:
+ * NATIVE_STEPPED alone, or any of the others. `others` is the handler that runs the region for all
+ * other warps. Returns false when memory is lacking. */
 bool native_translate(struct native_unit *unit, const struct native_region *region,
                       unsigned versions, exec_handler *others, const char *name);
 
-/* ---- native/polish.c ------------------------------------------------------------------------- */
+/* ---- native/polish.c: simplifications -------------------------------------------------------- */
 
-/* After the handlers were inlined: what LLVM does not find by itself. */
+/* Simplifies patterns that LLVM does not recognise, after the handlers have been inlined. */
 void native_polish(struct native_unit *unit, LLVMValueRef function);
 
 #endif

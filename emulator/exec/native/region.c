@@ -1,20 +1,20 @@
-/* Which stretches of a function are compiled.
+/* Chooses the stretches of a function that are compiled: its regions.
  *
- * A region is entered at its first instruction alone. Of a loop, from where a branch leads back to
- * the last that does so, it is all of that. From where all lanes come, the function's beginning or
- * behind an instruction that is not ours, it goes on over branches that lead forward, and over
- * loops, to the next such instruction. Elsewhere it is what runs in one piece, from where lanes may
- * begin to the next branch or instruction that is not ours. */
+ * A region is entered at its first instruction only. A loop's region reaches from the target of a
+ * backward branch to the last branch back to it. Where all lanes arrive together (at the function's
+ * beginning, or behind an instruction that machine code cannot contain), a region extends over
+ * forward branches and over loops to the next such instruction. Elsewhere a region is a basic
+ * block: from where control may enter to the next branch or excluded instruction. */
 #include "emulator/exec/native/private.h"
 
 #include <stdlib.h>
 
 enum {
-    LEAST = 3,       /* instructions of lanes' arithmetic that a stretch must have */
-    A_JUDGE = 2,     /* of these for each access that is judged: the judge is called, and looks */
-    MOST_LOOP = 800, /* that a loop may have: outer ones are compiled again around inner ones */
-    MOST_REACH = 80, /* that what all lanes come to may have: most of it is compiled again */
-    MOST_INNER = 24  /* that a loop in it may have */
+    LEAST = 3,       /* lane-arithmetic instructions that a region must have */
+    A_JUDGE = 2,     /* the same per called race check, which also reads slots */
+    MOST_LOOP = 800, /* instructions of a loop: outer ones contain the code of inner ones again */
+    MOST_REACH = 80, /* instructions that all lanes reach: most of it is compiled again */
+    MOST_INNER = 24  /* instructions of a loop inside such a region */
 };
 
 static bool is_ours(enum native_kind kind)
@@ -22,7 +22,8 @@ static bool is_ours(enum native_kind kind)
     return kind == NATIVE_LANES || kind == NATIVE_CALL || kind == NATIVE_TOGETHER;
 }
 
-/* Marks where lanes may begin, and in `back` for each the last branch that leads back to it. */
+/* Marks the instructions at which control may enter, and sets `back` of each to the end of the last
+ * branch that leads back to it. */
 static void find_leads(const struct exec_function *function, bool *leads, uint32_t *back)
 {
     leads[0] = true;
@@ -48,7 +49,8 @@ static uint32_t stretch_end(const struct exec_function *function, const bool *le
     return end;
 }
 
-/* Whether all lanes come to it, as far as can be told: what branches lead to some come to. */
+/* Returns true when all lanes arrive here together, as far as can be told. Only some lanes arrive
+ * where branches lead. */
 static bool is_head(const struct exec_function *function, uint32_t first)
 {
     return first == 0 || native_kind(&function->code[first - 1]) == NATIVE_END;
@@ -72,14 +74,15 @@ static uint32_t reach_end(const struct exec_function *function, const bool *lead
         const uint32_t target =
             is_branch ? (uint32_t)((const struct exec_inst *)inst->extra - function->code) : end;
         if (target > furthest && target - first <= MOST_REACH) furthest = target;
-        /* Back to a loop that is not ours: most go there. */
+        /* A branch back to before the region: most lanes stay in that loop. */
         if (target < first) break;
         if ((!is_branch || inst->guard == EXEC_NO_GUARD) && furthest <= end) break;
     }
     return end;
 }
 
-/* Entering and leaving costs as much as a few instructions do, and so does a call on the way. */
+/* Entering and leaving a region costs as much as a few instructions do, and so does a call
+ * inside. */
 static bool is_worth(const struct exec_function *function, uint32_t first, uint32_t end, bool all)
 {
     unsigned count = 0, judges = 0;
@@ -114,10 +117,12 @@ bool native_regions(const struct exec_function *function, bool all, struct nativ
     return fine;
 }
 
-/* ---- lanes that part for a few instructions ---------------------------------------------------
+/* ---- forks: lanes that diverge for a few instructions ------------------------------------------
  */
 
-enum { MOST_APART = 32 }; /* instructions of a branch for which lanes part in machine code */
+enum {
+    MOST_APART = 32
+}; /* instructions of a fork that machine code executes with diverged lanes */
 
 static bool is_straight(const struct exec_inst *from, const struct exec_inst *to)
 {

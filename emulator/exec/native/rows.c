@@ -1,5 +1,5 @@
-/* The rows' handlers as bitcode, which the build makes of the same files, and which of them a
- * translator can use. */
+/* The rows' handlers as bitcode, which the build makes from the files of ops/, and the choice of
+ * those that a translation can use. */
 #include "emulator/base/hash.h"
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/ops.h"
@@ -38,7 +38,7 @@ static const struct {
     {native_rows_quick_begin,
      native_rows_quick_end,
      {{"exec_quick_rows_native", NATIVE_QUICK}, {"exec_some_rows_native", NATIVE_SOME}}},
-    /* From here on, of a lane that is alone: */
+    /* The rest is for lone lanes. */
     {native_rows_int_one_begin,
      native_rows_int_one_end,
      {{"exec_int_rows_one_lane", NATIVE_WHOLE_LONE}}},
@@ -57,7 +57,7 @@ static struct native_row *row_of(const struct native_rows *rows, exec_handler *r
     return &rows->entries[k];
 }
 
-/* What a row's function is called in the module that is made. */
+/* Writes the name that a row's function has in the module. */
 static void name_row(char name[NAME_ROOM], const struct native_rows *rows,
                      const struct native_row *row, enum native_form form)
 {
@@ -66,12 +66,13 @@ static void name_row(char name[NAME_ROOM], const struct native_rows *rows,
     snprintf(name, NAME_ROOM, "%s_%zu", forms[form], (size_t)(row - rows->entries));
 }
 
-/* A table's row names the keys and the handler: the same keys name this host's handler. What others
- * can call is taken along when modules are linked: those that are wanted. */
+/* A row of a bitcode table names keys and a handler. The keys lead to this host's handler, and so
+ * to an entry of `rows`. If that entry is wanted, the bitcode's function gets the entry's name and
+ * external linkage, so that the linker takes it along. */
 static void add_row(const struct llvm *llvm, const struct native_rows *rows, LLVMValueRef row,
                     enum native_form form)
 {
-    if (llvm->IsNull(row)) return; /* the end */
+    if (llvm->IsNull(row)) return; /* the row that ends a table */
     LLVMValueRef text = llvm->GetOperand(row, 0);
     char key[128], name[NAME_ROOM];
     size_t length = 0;
@@ -108,8 +109,8 @@ static bool is_of_lone(enum native_form form)
     return form == NATIVE_WHOLE_LONE || form == NATIVE_QUICK_LONE;
 }
 
-/* Adds what is wanted of a file, and what that calls. The bodies of the others are not even read:
- * all of them take longer than compiling a small function does. */
+/* Links the wanted functions of a file, and what they call, into `to`. The bitcode is read lazily:
+ * reading all bodies takes longer than compiling a small function. */
 static bool add_file(const struct llvm *llvm, const struct native_rows *rows, LLVMModuleRef to,
                      size_t k)
 {
@@ -170,8 +171,9 @@ void native_rows_end(struct native_rows *rows)
     rows->entries = NULL;
 }
 
-/* Calls that code generators make of intrinsics, lane by lane, or of which a mathematical library's
- * answers are the rows'. */
+/* Returns true for calls that make inlining useless: functions that are no intrinsics; and
+ * intrinsics that a code generator expands lane by lane, or that must give the results of the
+ * mathematical library that the rows use. */
 static bool is_slow(const char *name)
 {
     static const char *const slow[] = {"llvm.sin.",  "llvm.cos.",   "llvm.exp",
@@ -183,8 +185,8 @@ static bool is_slow(const char *name)
     return false;
 }
 
-/* Short, and of `lanes` one block of vector instructions: then 32 lanes cost little more than one.
- */
+/* Returns true for a short function and, with `lanes`, only if it is one basic block of vector
+ * instructions: then 32 lanes cost little more than one. */
 static bool is_inlinable(const struct llvm *llvm, LLVMValueRef function, bool lanes)
 {
     enum { MOST = 120 };

@@ -1,10 +1,11 @@
-/* Whose lanes' values are a constant step apart, in each part of the warp: private.h. Of
- * predicates: whether they are the same, step 0.
+/* Finds slots whose lanes' values are a constant step apart within each part of the warp
+ * (private.h). For a predicate, step 0 says that its bits are equal; no other step is known of
+ * predicates.
  *
- * Of addresses this is mostly known from the instructions: a thread's number, times a constant, and
- * what all threads have. It is true where all lanes have come the same way from where it was true.
- * So it is a guess at a region's beginning, where lanes may have come by different ways, and the
- * region asks there; inside it is sure. */
+ * For addresses the step mostly follows from the instructions: a thread's index times a constant,
+ * plus uniform values. A step holds where all lanes have come the same way from a place where it
+ * held. At a region's beginning lanes may have come by different ways, so steps are predictions
+ * there, which the region's code verifies on entry. Inside the region they are certain. */
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/ops.h"
 #include "emulator/ptx/ptx.h"
@@ -134,13 +135,13 @@ static int32_t step_of_constant(const struct exec_constant *constant)
     }
 }
 
-/* A step as it is kept: what does not fit is none. */
+/* Returns a step as it is stored: NATIVE_ANY when it does not fit. */
 static int32_t kept(int64_t step)
 {
     return step > NATIVE_ANY && step <= INT32_MAX ? (int32_t)step : NATIVE_ANY;
 }
 
-/* ---- what an instruction does to steps ------------------------------------------------------- */
+/* ---- the effect of an instruction on steps --------------------------------------------------- */
 
 static int32_t *state_of(const struct native_steps *steps, size_t index)
 {
@@ -153,7 +154,8 @@ static int32_t find(const struct native_steps *steps, const int32_t *state, uint
     return slot < 0 ? NATIVE_ANY : state[slot];
 }
 
-/* A factor that is known; false: it is not, or is larger than any step. */
+/* Sets `factor` to the constant in a slot. Returns false when the slot holds no constant, or one
+ * too large for a step. */
 static bool factor_of(const struct native_steps *steps, const struct exec_inst *inst,
                       enum native_widens widens, uint32_t offset, int64_t *factor)
 {
@@ -167,7 +169,8 @@ static bool factor_of(const struct native_steps *steps, const struct exec_inst *
     return *factor <= INT32_MAX && *factor >= INT32_MIN;
 }
 
-/* Of a product: one factor is known, or both are the same in all lanes. */
+/* Returns the step of a product: known when one factor is constant and the other's step is known,
+ * or when both factors are uniform. */
 static int32_t product(const struct native_steps *steps, const int32_t *state,
                        const struct exec_inst *inst, enum native_widens widens)
 {
@@ -179,7 +182,7 @@ static int32_t product(const struct native_steps *steps, const int32_t *state,
     return NATIVE_ANY;
 }
 
-/* A shift by what is not known may be one by more bits than there are. */
+/* Only constant amounts: an unknown amount may be larger than the width, which PTX clamps. */
 static bool shift_of(const struct native_steps *steps, const struct exec_inst *inst, uint64_t *by)
 {
     return value_of(steps->function, inst->b, by) && *by < MOST_SHIFT;
@@ -238,8 +241,9 @@ static int32_t by_rule(const struct native_steps *steps, const int32_t *state,
     }
 }
 
-/* The step of what an instruction of lanes' arithmetic leaves in its slot d. What all lanes make of
- * the same is the same; a handler that is called would not write those that have exited. */
+/* Returns the step of the result that lane arithmetic leaves in its slot d. A result of uniform
+ * sources is uniform. This holds for inlined instructions only: a called handler does not write the
+ * lanes that have exited. */
 static int32_t result_of(const struct native_steps *steps, const int32_t *state,
                          const struct exec_inst *inst)
 {
@@ -265,7 +269,7 @@ static void set(const struct native_steps *steps, int32_t *state, uint32_t offse
     if (slot >= 0 && native_constant_at(steps->function, offset) == NULL) state[slot] = step;
 }
 
-/* Nothing is known of what the instruction writes. */
+/* Sets the steps of all slots that the instruction writes to unknown. */
 static void forget(const struct native_steps *steps, int32_t *state, const struct exec_inst *inst)
 {
     const enum native_kind kind = native_kind(inst);
@@ -294,7 +298,7 @@ static void pass(const struct native_steps *steps, int32_t *state, const struct 
         if (uses[k].writes) set(steps, state, uses[k].offset, result);
 }
 
-/* ---- all of a function ----------------------------------------------------------------------- */
+/* ---- the analysis of a function -------------------------------------------------------------- */
 
 static bool meet(const struct native_steps *steps, size_t index, const int32_t *from)
 {
@@ -310,7 +314,8 @@ static bool meet(const struct native_steps *steps, size_t index, const int32_t *
     return changed;
 }
 
-/* Lanes that part for a few instructions have different values behind them. */
+/* Lanes that diverge in a fork have different values at its end: what both sides write is unknown
+ * there. */
 static bool meet_parted(const struct native_steps *steps, const struct exec_inst *inst,
                         int32_t *state)
 {
@@ -390,7 +395,7 @@ int32_t native_step_behind(const struct native_steps *steps, size_t index, uint3
                : native_step_before(steps, index, offset);
 }
 
-/* ---- whose steps matter ---------------------------------------------------------------------- */
+/* ---- slots whose steps matter ---------------------------------------------------------------- */
 
 static void want(const struct native_steps *steps, bool *wanted, uint32_t offset, bool *changed)
 {
@@ -399,7 +404,7 @@ static void want(const struct native_steps *steps, bool *wanted, uint32_t offset
     wanted[slot] = *changed = true;
 }
 
-/* What an address is computed from, as far as steps are known. */
+/* If the instruction computes a wanted slot by steps, its sources are wanted too. */
 static void want_sources(const struct native_steps *steps, bool *wanted, size_t index,
                          bool *changed)
 {
@@ -416,7 +421,8 @@ static void want_sources(const struct native_steps *steps, bool *wanted, size_t 
         if (!uses[k].writes) want(steps, wanted, uses[k].offset, changed);
 }
 
-/* Whether its first lane is at hand, or would be for nothing. */
+/* Returns true when the slot's first lane is kept anyway, or is uniform and so costs nothing to
+ * keep. */
 static bool is_at_hand(const struct native_steps *steps, const bool *wanted, uint32_t offset)
 {
     const int32_t slot = native_live_slot(steps->live, offset);

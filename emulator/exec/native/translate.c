@@ -1,15 +1,16 @@
-/* A region as one function of LLVM's.
+/* Translates a region into one LLVM function.
  *
- * What the handlers see of the warp is a copy with the two fields that lanes' arithmetic needs, and
- * the slots are a copy of the frame's: LLVM keeps both in registers, because nobody else sees them.
- * Slots are copied in where the region is entered, out where it is left, and those of an
- * instruction that is called around the call. A load or store is first tried in line.
+ * Handlers see a copy of the warp with the two fields that lane arithmetic needs, and a copy of the
+ * frame's slots. LLVM keeps both in registers, because nothing else refers to them. Slots are
+ * copied in where the region is entered and out where it is left; the slots of a called handler are
+ * copied around the call. A load or store first tries its inlined fast path.
  *
- * There are three versions. The first is for warps of which every lane takes part or is dead, where
- * nothing is blended, and whose lanes are as steps.c guesses, where addresses need no vectors.
- * When others come there are three more, in a function of their own: without the guesses; for warps
- * of which some lanes take part, which may part further (branch.c); and for a lane that is alone,
- * as it would be written in C: the slots of the copy are those of one lane. */
+ * There are four versions. The first, stepped, is for warps of which every lane is active or dead,
+ * so that no results are blended, and whose lanes have the steps that steps.c predicts, so that
+ * addresses need no vectors. The other three are made on demand, in a function of their own: the
+ * same without predicted steps; for warps of which some lanes are active and may diverge further
+ * (branch.c); and for a lone lane, whose slots in the copy have one element, so that the code is
+ * like scalar C. */
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/launch.h"
 #include "emulator/exec/machine/machine.h"
@@ -23,7 +24,7 @@
 
 /* ---- a version of the region ----------------------------------------------------------------- */
 
-/* Instruction `index`; false: the block has ended. */
+/* Emits instruction `index`. Returns false when it ends the basic block. */
 static bool build_instruction(struct native_translation *t, uint32_t index)
 {
     const struct exec_inst *inst = &t->unit->function->code[index];
@@ -43,7 +44,7 @@ static bool build_instruction(struct native_translation *t, uint32_t index)
     return true;
 }
 
-/* What is known is a constant, and of what all lanes have one is loaded. */
+/* Emits all lanes of a uniform constant: a known value as a constant, any other loaded once. */
 static LLVMValueRef splat(const struct native_translation *t, const struct exec_constant *constant)
 {
     LLVMTypeRef type = constant->width == 8 ? t->wide : t->word;
@@ -59,7 +60,7 @@ static LLVMValueRef splat(const struct native_translation *t, const struct exec_
         t->builder, one, none, t->llvm->ConstNull(t->llvm->VectorType(t->word, EXEC_LANES)), "");
 }
 
-/* Whether the region begins with a guess about that slot. */
+/* Returns true when a prediction about that slot must hold where the region begins. */
 static bool is_guessed(const struct native_translation *t, size_t slot)
 {
     const struct native_live *live = &t->unit->live;
@@ -69,7 +70,8 @@ static bool is_guessed(const struct native_translation *t, size_t slot)
            native_is_live(live, t->region->first, offset);
 }
 
-/* The lanes whose value is not the steps away that it should be. */
+/* Emits a mask of the lanes whose value is not the predicted steps from the first lane of their
+ * part. */
 static LLVMValueRef differing(const struct native_translation *t, LLVMValueRef lanes, int32_t step)
 {
     LLVMValueRef firsts[NATIVE_HALVES];
@@ -80,7 +82,7 @@ static LLVMValueRef differing(const struct native_translation *t, LLVMValueRef l
                                  t->llvm->IntTypeInContext(t->unit->context, EXEC_LANES), "");
 }
 
-/* The lanes of a predicate that is not the next one's of their part. */
+/* Emits a mask of the lanes whose predicate differs from that of the next lane of their part. */
 static LLVMValueRef differing_bits(const struct native_translation *t, LLVMValueRef mask)
 {
     const uint32_t pairs = t->unit->parts == 1 ? UINT32_MAX >> 1 : 0x7fff7fff;
@@ -89,7 +91,7 @@ static LLVMValueRef differing_bits(const struct native_translation *t, LLVMValue
                              native_number(t, pairs), "");
 }
 
-/* Whether the parts of all warps are rows of the block, as 0; else something else. */
+/* Emits 0 if in all warps each part lies in one row of the block, else 1. */
 static LLVMValueRef not_in_rows(const struct native_translation *t)
 {
     LLVMValueRef worker = native_load(t, t->warp, offsetof(struct exec_warp, worker), t->bytes);
@@ -99,8 +101,9 @@ static LLVMValueRef not_in_rows(const struct native_translation *t)
     return t->llvm->BuildZExt(t->builder, less, t->word, "");
 }
 
-/* Whether all guesses are right, as a condition; NULL: there are none. What special registers hold
- * is known from the block's shape, and so of the next warp as well: `next`. */
+/* Emits the condition that all predictions are right; NULL: there are none. Steps of special
+ * registers follow from the block's shape, so the next warp of the block (`next`) need not verify
+ * them. */
 static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
 {
     const struct native_live *live = &t->unit->live;
@@ -125,8 +128,8 @@ static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
                        : t->llvm->BuildICmp(t->builder, LLVMIntEQ, all, native_number(t, 0), "");
 }
 
-/* Whether all lanes of all warps have the same in a slot of the region, which it only reads; NULL:
- * not as far as is known. */
+/* Returns the constant of a slot that the region only reads and that is the same in all lanes of
+ * all warps; NULL: it is not known to be. */
 static const struct exec_constant *same_for_all(const struct native_translation *t,
                                                 const struct native_use *slot)
 {
@@ -136,7 +139,8 @@ static const struct exec_constant *same_for_all(const struct native_translation 
                : NULL;
 }
 
-/* What is wanted, and is there already: of a warp, or of all. */
+/* Loads the first lanes of predicted slots: with `of_all` of slots that are the same in all warps,
+ * else of the others. */
 static void take_guesses(const struct native_translation *t, bool of_all)
 {
     const struct native_live *live = &t->unit->live;
@@ -160,7 +164,7 @@ static void copy_in(const struct native_translation *t)
     for (size_t k = 0; k < t->slot_count; k++) {
         const struct native_use *slot = &t->slots[k];
         if (same_for_all(t, slot) != NULL) continue;
-        /* Nobody else has lanes there that live. */
+        /* No lane of a full warp needs the old value. */
         if (t->full && !native_is_live(&t->unit->live, t->region->first, slot->offset))
             native_store(t, t->lanes, slot->offset,
                          t->llvm->ConstNull(native_slot_type(t, slot->width)));
@@ -197,7 +201,8 @@ static void room_for_firsts(const struct native_translation *t)
     }
 }
 
-/* A kernel is always the one that the worker runs; what it calls is not. */
+/* The worker always runs the kernel, so a kernel's cache range is constant. A function that kernels
+ * call takes the range from the worker. */
 static void fill_caches(const struct native_translation *t, LLVMValueRef worker)
 {
     const struct exec_function *function = t->unit->function;
@@ -236,7 +241,7 @@ static void fill_quick(const struct native_translation *t)
     native_store(t, t->quick, offsetof(struct exec_quick, order), native_pointer(t, order));
 }
 
-/* What is the same for all warps that come here one after the other. */
+/* Emits what is the same for all warps that run through this call of the code. */
 static void begin_version(const struct native_translation *t)
 {
     native_store(t, t->copy, offsetof(struct exec_warp, slots), t->lanes);
@@ -246,7 +251,7 @@ static void begin_version(const struct native_translation *t)
     if (t->stepped) take_guesses(t, true);
 }
 
-/* The lane of the mask, which has one. */
+/* Finds the index of the only active lane. */
 static void find_lane(struct native_translation *t)
 {
     LLVMTypeRef bit = t->llvm->IntTypeInContext(t->unit->context, 1);
@@ -270,15 +275,15 @@ static void begin_warp(struct native_translation *t)
     t->llvm->BuildStore(t->builder, native_pointer(t, NULL), t->run);
     native_store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
     native_store(t, t->quick, offsetof(struct exec_quick, warp), t->warp);
-    /* The loop that calls us has counted the first. */
+    /* The loop that calls the code has counted its first instruction. */
     native_count(t, offsetof(struct exec_warp, instructions), t->wide, -1);
     native_waits_begin(t);
     copy_in(t);
     if (t->stepped) take_guesses(t, false);
 }
 
-/* Whether a warp's turn often begins and ends in the region: all of a small kernel, or all up to
- * its first barrier. */
+/* Returns true when a warp's turn often begins and ends in the region: the region is all of a small
+ * kernel, or all up to its first barrier. */
 static bool goes_on(const struct native_translation *t)
 {
     bool ends = false;
@@ -291,7 +296,7 @@ static bool goes_on(const struct native_translation *t)
 
 static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
 
-/* What a version has on the stack, until it is in registers. */
+/* Allocates a version's variables on the stack; LLVM moves them to registers. */
 static void room_for_version(struct native_translation *t)
 {
     t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
@@ -303,8 +308,8 @@ static void room_for_version(struct native_translation *t)
     t->lanes = room_for(t, t->unit->function->frame_bytes);
 }
 
-/* From here on, with the builder at the entry block's end; `start`: where the version begins. Whole
- * warps are followed by others. */
+/* Emits one version, beginning at block `start`. The builder is at the end of the entry block. A
+ * full warp may be followed by the next warp of its block. */
 static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
                           enum native_version version)
 {
@@ -393,7 +398,7 @@ static void find_slots(struct native_translation *t)
     }
 }
 
-/* Goes to the version that is for the warp as it is. */
+/* Branches to the version that serves the warp. */
 static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
                    LLVMBasicBlockRef partly, LLVMBasicBlockRef others)
 {
@@ -410,7 +415,8 @@ static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
         native_expect(t, t->llvm->BuildCondBr(t->builder, right, full, others));
 }
 
-/* Somebody else runs the region: of the first code's, who `others` of the region says. */
+/* Emits the call of the handler that runs the region for other warps. The stepped version reads
+ * that handler from region->others, since versions may be added later. */
 static void build_others(const struct native_translation *t)
 {
     const struct exec_inst *first = &t->unit->function->code[t->region->first];
@@ -426,7 +432,7 @@ static void build_others(const struct native_translation *t)
     native_build_return(t, native_call(t, handler, native_pointer(t, native_executed(t, first))));
 }
 
-/* The block `again`: the next warp goes to `head`, if it is as it should be. */
+/* Emits the block `again`: the next warp goes to `head` if the predictions hold for it. */
 static void build_again(struct native_translation *t, LLVMBasicBlockRef head)
 {
     t->llvm->PositionBuilderAtEnd(t->builder, t->again);
@@ -443,7 +449,7 @@ static void build_again(struct native_translation *t, LLVMBasicBlockRef head)
     build_others(t);
 }
 
-/* The first version of these that is wanted; who else runs it, if none is. */
+/* Emits the first of these versions that is wanted, and returns its block; `others` if none is. */
 static LLVMBasicBlockRef build_wanted(struct native_translation *t, LLVMBasicBlockRef entry,
                                       LLVMBasicBlockRef others, unsigned versions)
 {
@@ -455,7 +461,8 @@ static LLVMBasicBlockRef build_wanted(struct native_translation *t, LLVMBasicBlo
     return block;
 }
 
-/* Whether no other fragment stands before `inst`, and nobody looks at each instruction. */
+/* Emits the condition that no other fragment stands before `inst`, and that nothing has to observe
+ * each instruction (warp->limit is NULL then). */
 static LLVMValueRef is_clear(const struct native_translation *t, const struct exec_inst *inst)
 {
     LLVMValueRef limit = native_load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes);
@@ -463,8 +470,9 @@ static LLVMValueRef is_clear(const struct native_translation *t, const struct ex
                               native_pointer(t, native_executed(t, inst)), "");
 }
 
-/* At the function's entry: a lane that is alone goes to `lone`, if no other stands at its first
- * instruction: it meets those further on (native_lone_meets). `aside`: somebody looks at each. */
+/* At the function's entry: a lone lane goes to `lone`, unless another fragment stands at its first
+ * instruction. Fragments further on are met by native_lone_meets. If each instruction is observed,
+ * it goes to `aside`. */
 static void choose_lone(const struct native_translation *t, LLVMBasicBlockRef lone,
                         LLVMBasicBlockRef aside)
 {
@@ -485,7 +493,8 @@ static void build_function(struct native_translation *t, const char *name)
     LLVMTypeRef parameters[] = {t->bytes, t->bytes};
     t->function =
         llvm->AddFunction(t->unit->module, name, llvm->FunctionType(t->word, parameters, 2, false));
-    llvm->SetAlignment(t->function, 64); /* how fast it is does not depend on what is before it */
+    llvm->SetAlignment(t->function,
+                       64); /* so that its speed does not depend on the code before it */
     t->warp = t->called = llvm->GetParam(t->function, 0);
     LLVMBasicBlockRef entry = native_new_block(t), aside = native_new_block(t),
                       start = native_new_block(t);

@@ -1,4 +1,5 @@
-/* The values that a translation is made of: numbers and places, the copy of the slots, and counts.
+/* Emits the basic values of a translation: numbers and addresses, the local copy of the slots, and
+ * counts.
  */
 #include "emulator/exec/launch.h"
 #include "emulator/exec/native/translation.h"
@@ -70,9 +71,9 @@ LLVMTypeRef native_slot_type(const struct native_translation *t, uint32_t width)
 
 /* ---- lanes a step apart -----------------------------------------------------------------------
  *
- * Where steps.c knows the step of a slot that is wanted, the parts' first lanes are kept, and what
- * is in the copy of the slots is stale: it is made of them where somebody asks. Mostly that is only
- * where a region is left. */
+ * For a wanted slot whose step steps.c knows, only each part's first lane is kept up to date. The
+ * slot in the local copy is stale then, and is computed from the first lanes where it is needed,
+ * mostly where the region is left. */
 
 LLVMTypeRef native_lane_type(const struct native_translation *t, uint32_t offset)
 {
@@ -84,7 +85,7 @@ size_t native_index_of(const struct native_translation *t, const struct exec_ins
     return (size_t)(inst - t->unit->function->code);
 }
 
-/* Where a part's first lane is kept. */
+/* Returns the variable of a part's first lane; NULL: it is not kept. */
 static LLVMValueRef place_of(const struct native_translation *t, uint32_t offset, unsigned part)
 {
     const int32_t slot = native_live_slot(&t->unit->live, offset);
@@ -148,7 +149,7 @@ void native_take_firsts(const struct native_translation *t, LLVMValueRef vector,
             t->llvm->BuildExtractElement(t->builder, vector, native_number(t, p * NATIVE_HALF), "");
 }
 
-/* The step of a slot where code is being made. */
+/* Returns the step of a slot at the place where code is being emitted. */
 static int32_t step_here(const struct native_translation *t, uint32_t offset)
 {
     if (t->where == NATIVE_NOWHERE) return NATIVE_ANY;
@@ -163,7 +164,7 @@ static bool is_stale(const struct native_translation *t, uint32_t offset)
            step_here(t, offset) != NATIVE_ANY;
 }
 
-/* All lanes of a slot that is stale. */
+/* Computes all lanes of a stale slot. */
 static LLVMValueRef whole(const struct native_translation *t, uint32_t offset)
 {
     LLVMValueRef firsts[NATIVE_HALVES];
@@ -204,7 +205,7 @@ void native_settle_uses(const struct native_translation *t, const struct exec_in
 
 /* ---- slots and counts ------------------------------------------------------------------------ */
 
-/* Of a lane that is alone: the element of the frame's slot that is its own. */
+/* Returns the address of the lone lane's element, to which the slot's offset is to be added. */
 static LLVMValueRef lane_of_frame(const struct native_translation *t, uint32_t width)
 {
     const uint64_t bytes = width / EXEC_LANES;
@@ -213,7 +214,7 @@ static LLVMValueRef lane_of_frame(const struct native_translation *t, uint32_t w
     return t->llvm->BuildGEP2(t->builder, t->byte, t->frame, &index, 1, "");
 }
 
-/* ... and its bit of a mask, into lane 0's of the copy or back. */
+/* Copies a lone lane's bit of a mask to bit 0 of the local copy, or back with `out`. */
 static void copy_bit(const struct native_translation *t, uint32_t offset, bool out)
 {
     LLVMValueRef one = native_number(t, 1);
@@ -275,7 +276,7 @@ void native_count_pending(struct native_translation *t)
     t->pending = 0;
 }
 
-/* Where each goes: of the worker, or of the warp. */
+/* Where each count of struct exec_quick_counts is added: to the warp or to the worker. */
 static const struct {
     size_t from, to;
     bool of_warp;
@@ -295,7 +296,7 @@ void native_count_nothing(const struct native_translation *t)
         native_store(t, t->counts, accesses[k].from, t->llvm->ConstNull(t->wide));
 }
 
-/* Of the rows of `accesses`, the warp's or all. */
+/* Adds the warp's counts, or `all`. */
 static void count_accesses(const struct native_translation *t, bool all)
 {
     LLVMValueRef worker = native_load(t, t->warp, offsetof(struct exec_warp, worker), t->bytes);
