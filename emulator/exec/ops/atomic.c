@@ -1,9 +1,9 @@
-/* Atomic operations, the rows of ops/atomic.def, and asynchronous copies.
+/* Atomic operations (the rows of ops/atomic.def) and asynchronous copies.
  *
- * A warp's lanes take their turns in lane order. Kernels whose blocks could learn of each other, or
- * in which the order of operations shows, run on one host thread (machine/grid.c), so host atomics
- * are needed only for those that commute and whose results nobody reads (lower_atomic). Addresses
- * are checked for all lanes before any lane acts.
+ * The lanes of a warp act in lane order. Kernels whose blocks could observe each other, or whose
+ * results depend on the order of operations, run on one host thread (machine/grid.c). Host atomics
+ * are therefore needed only for operations that commute and whose results nobody reads
+ * (lower_atomic). Addresses are checked for all lanes before any lane acts.
  */
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/grid_shadow.h"
@@ -11,8 +11,8 @@
 #include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/tables.h"
 
-/* Pointers for the active lanes where all use shared memory of their own block, as nearly all do
- * that say "shared"; else false, and nothing is done. */
+/* Computes the active lanes' pointers when all lanes access shared memory of their own block, as
+ * nearly all instructions in state space "shared" do. Returns false, without effect, otherwise. */
 static bool own_pointers(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
                          unsigned char **pointers)
 {
@@ -31,14 +31,14 @@ static bool own_pointers(const struct exec_warp *warp, const struct exec_inst *i
     return true;
 }
 
-/* Whether a touch of `bytes` at the address can go through the cache. */
+/* Returns true when an access to `bytes` at the address may use the region cache. */
 static bool is_within(const struct exec_region_cache *cache, uint64_t at, uint32_t bytes)
 {
     return cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
            !cache->read_only;
 }
 
-/* Whether nobody has to be told of a touch through the cache. */
+/* Returns true when accesses through the cache need no race check. */
 static bool is_quiet(const struct exec_region_cache *cache)
 {
     return !exec_grid_shadow_wanted(cache) && !exec_block_shadow_wanted(cache);
@@ -51,7 +51,9 @@ static void tell(struct exec_warp *warp, const struct exec_inst *inst,
     if (exec_block_shadow_wanted(cache)) exec_block_shadow_lane(warp, inst, cache, lane, at, bytes);
 }
 
-/* Slot e: where; slot a: address; imm: offset. Pointers for the active lanes, or false. */
+/* Computes the active lanes' pointers and the mask `shared` of those that lead to shared memory.
+ * Slot e: the state space; slot a: the address; imm: an offset. Returns false when a fault is
+ * recorded. */
 static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
                             unsigned char **pointers, uint32_t *shared)
 {
@@ -89,14 +91,14 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
         pointers[l] =
             exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, inst->e != EXEC_ATOMIC_GLOBAL);
         if (pointers[l] == NULL) return false;
-        quiet = is_quiet(cache); /* another region's */
+        quiet = is_quiet(cache); /* the cache may hold another region now */
     }
     return true;
 }
 
 static u16 half_add(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
 {
-    /* Exact in f64 for f16; for bf16 rounded to odd first. */
+    /* The sum is exact in f64 for f16, and rounded to odd for bf16. */
     const f64 sum = half_fma(half_widen(a, fraction_bits, exponent_bits), 1.0,
                              half_widen(b, fraction_bits, exponent_bits));
     return half_round(sum, fraction_bits, exponent_bits, HALF_NEAREST);
@@ -108,7 +110,8 @@ static u32 half_add2(u32 a, u32 b, unsigned fraction_bits, unsigned exponent_bit
            (u32)half_add((u16)(a >> 16), (u16)(b >> 16), fraction_bits, exponent_bits) << 16;
 }
 
-/* Minimum and maximum as min and max have them: -0 below +0, a lone NaN loses. */
+/* Minimum and maximum as in min and max: -0 is below +0, and a single NaN gives the other
+ * operand. */
 static u16 half_extreme(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits, bool least)
 {
     const f64 x = half_widen(a, fraction_bits, exponent_bits);
@@ -130,12 +133,12 @@ static u16 half_most(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bit
     ((u32)function((u16)(a), (u16)(b), __VA_ARGS__) |                                              \
      (u32)function((u16)((a) >> 16), (u16)((b) >> 16), __VA_ARGS__) << 16)
 
-/* One lane's turn: what memory held becomes `a`, the expression goes to memory. */
+/* One lane's operation: `a` becomes the old value, and memory the expression. */
 #define EXEC_ATOMIC_ALONE(T, expression)                                                           \
     const T a = *memory;                                                                           \
     *memory = (T)(expression);
 
-/* The same while other workers' lanes may do so too. */
+/* The same while lanes of other workers may access the memory. */
 #define EXEC_ATOMIC_AMONG(T, expression)                                                           \
     T a = __atomic_load_n(memory, __ATOMIC_RELAXED);                                               \
     while (!__atomic_compare_exchange_n(memory, &a, (T)(expression), true, __ATOMIC_RELAXED,       \
@@ -207,8 +210,8 @@ bool exec_atomic_commutes(const struct exec_row *row)
     return false;
 }
 
-/* 128 bits: slot a: generic address; b and c: values, low halves of all lanes before the high ones;
- * d: the same, or EXEC_NO_GUARD. */
+/* 128-bit operations. Slot a: generic address; b and c: values, the low halves of all lanes before
+ * the high ones; d: the result likewise, or EXEC_NO_GUARD. */
 static int wide_atomic(struct exec_warp *warp, const struct exec_inst *inst, bool cas)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
@@ -250,7 +253,7 @@ static int op_cas_128(struct exec_warp *warp, const struct exec_inst *inst)
     return wide_atomic(warp, inst, true);
 }
 
-/* Slot a: generic addresses, which must be multiples of imm. */
+/* Faults unless the generic addresses in slot a are multiples of imm. */
 static int op_aligned(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
@@ -262,8 +265,9 @@ static int op_aligned(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* cp.async: slot a + imm: global source; slot d + c: shared destination; slot b: bytes to copy, the
- * rest of the size is zero. It copies when it is issued: as early as PTX allows. */
+/* cp.async. Slot a + imm: global source; slot d + c: shared destination; slot b: bytes to copy; the
+ * rest of `size` is filled with zeros. The copy takes place when it is issued, the earliest moment
+ * that PTX allows. */
 static int copy(struct exec_warp *warp, const struct exec_inst *inst, uint32_t size, bool wide)
 {
     unsigned char *to[EXEC_LANES];

@@ -1,12 +1,12 @@
 /* Barrier instructions: bar.sync, bar.arrive, bar.red and their barrier.* forms. PTX ISA 9.7.13.1.
- * Who waits for whom is in machine/barrier.c.
+ * machine/barrier.c implements the waiting.
  */
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/tables.h"
 
 #include <string.h>
 
-/* The value that all active lanes have in `slot`; they must agree. */
+/* Gets the value of `slot`. Returns false when the active lanes have different values. */
 static bool uniform(const struct exec_warp *warp, uint32_t slot, uint32_t *value)
 {
     const uint32_t *lanes = exec_slot(warp, slot);
@@ -17,8 +17,8 @@ static bool uniform(const struct exec_warp *warp, uint32_t slot, uint32_t *value
     return true;
 }
 
-/* Slot a: the barrier; slot b: the count, if imm; slot c: a reduction's predicate. e: that of a
- * constant without a count, + 1; 0: one that must be looked up. */
+/* Slot a: the barrier's number; slot b: the thread count, if imm is set; slot c: a reduction's
+ * predicate. Slot field e: 1 + the number, if that is a constant and there is no count; else 0. */
 static int meet(struct exec_warp *warp, const struct exec_inst *inst, bool wait, bool reduce)
 {
     const unsigned first = (unsigned)__builtin_ctz(warp->mask);
@@ -56,7 +56,7 @@ int exec_barrier_reduce(struct exec_warp *warp, const struct exec_inst *inst)
     return meet(warp, inst, true, true);
 }
 
-/* The rows' handlers of bar.red give the result to the lanes that leave. */
+/* The rows of bar.red run when the lanes leave the barrier, and give them the result. */
 static const struct exec_barrier *left(const struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t *id = exec_slot(warp, inst->a);
@@ -89,8 +89,9 @@ static int op_or(struct exec_warp *warp, const struct exec_inst *inst)
     return put_predicate(warp, inst, left(warp, inst)->positive != 0);
 }
 
-/* wgmma is one product of four warps: who waits for it waits until the others have asked for their
- * parts, too, and have read what those read. With nothing asked for, one warp may wait alone. */
+/* wgmma is one product of a group of four warps. A warp that waits for it waits until the other
+ * warps have issued their parts too, and have read their operands. A warp that has issued nothing
+ * does not wait. */
 static int op_group_wait(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t group = warp->index / EXEC_GROUP_WARPS;

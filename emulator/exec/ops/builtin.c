@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Argument `index` of the call, of `size` bytes, as lane `lane` gave it. */
+/* Returns argument `index` of the call, at most 8 bytes, as lane `lane` passed it. */
 static uint64_t argument(const struct exec_warp *warp, const struct exec_call *call, unsigned lane,
                          size_t index)
 {
@@ -29,7 +29,7 @@ static void give_result(struct exec_warp *warp, const struct exec_call *call, un
            &value, place->size < 8 ? place->size : 8);
 }
 
-/* A string in device memory, cut at `size`; "?" where there is none. */
+/* Copies a string from device memory, truncated to `size`; "?" if the address is invalid. */
 static void copy_text(struct exec_warp *warp, unsigned lane, uint64_t address, char *text,
                       size_t size)
 {
@@ -82,10 +82,11 @@ static int print_lanes(struct exec_warp *warp, const struct exec_inst *inst,
 
 /* ---- malloc, free ---------------------------------------------------------------------------- */
 
-/* The heap is a row of pieces, each behind one of these; the first is at the heap's start. */
+/* The heap is a sequence of pieces, each behind a header like this; the first header is at the
+ * heap's start. */
 struct piece {
-    uint64_t size; /* bytes that follow; a multiple of 16 */
-    uint64_t mark; /* one of the two below */
+    uint64_t size; /* bytes behind the header; a multiple of 16 */
+    uint64_t mark; /* PIECE_FREE or PIECE_USED */
 };
 #define PIECE_FREE UINT64_C(0x0ea9f4ee0ea9f4ee)
 #define PIECE_USED UINT64_C(0x0ea9aced0ea9aced)
@@ -105,7 +106,7 @@ static struct piece *piece_at(unsigned char *heap, uint64_t offset)
     return (struct piece *)(void *)(heap + offset);
 }
 
-/* A heap that nobody has used yet becomes one free piece. */
+/* Makes an unused heap one free piece. */
 static void heap_begin(unsigned char *heap, uint64_t size)
 {
     struct piece *first = piece_at(heap, 0);
@@ -113,7 +114,7 @@ static void heap_begin(unsigned char *heap, uint64_t size)
     *first = (struct piece){.size = (size - sizeof *first) / 16 * 16, .mark = PIECE_FREE};
 }
 
-/* Whether the piece at `at` is one, as long as nobody has written over it. */
+/* Returns true when the header at `at` is intact, that is, not overwritten by the kernel. */
 static bool piece_is_whole(unsigned char *heap, uint64_t heap_size, uint64_t at)
 {
     const struct piece *piece = piece_at(heap, at);
@@ -123,7 +124,8 @@ static bool piece_is_whole(unsigned char *heap, uint64_t heap_size, uint64_t at)
 
 #define HEAP_DAMAGED UINT64_MAX
 
-/* First fit; free neighbours are joined on the way. 0: no room. */
+/* Allocates by first fit, and joins neighbouring free pieces on the way. Returns the offset of the
+ * memory, 0 when there is no room, or HEAP_DAMAGED. */
 static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size)
 {
     if (size > heap_size) return 0;
@@ -153,7 +155,8 @@ static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size
     return 0;
 }
 
-/* What cudaMalloc answers in a kernel, which gets as its first argument where the address goes. */
+/* Stores the address where a kernel's cudaMalloc wants it (its first argument), and returns
+ * cudaMalloc's result. */
 static uint64_t give_address(struct exec_warp *warp, unsigned lane, uint64_t to, uint64_t address)
 {
     enum { INVALID_VALUE = 1, NO_MEMORY = 2 }; /* of cudaError_t */
@@ -164,7 +167,7 @@ static uint64_t give_address(struct exec_warp *warp, unsigned lane, uint64_t to,
     return address != 0 ? 0 : NO_MEMORY;
 }
 
-/* malloc(size), or `as_cuda` cudaMalloc(where, size). */
+/* malloc(size), or with `as_cuda` cudaMalloc(where, size). */
 static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
                     const struct exec_call *call, bool as_cuda)
 {

@@ -1,7 +1,7 @@
 /* Bulk copies and reductions between global and shared memory: cp.async.bulk, cp.reduce.async.bulk,
  * st.bulk. PTX ISA 9.0, 9.7.9.25.4, 9.7.9.15.
  *
- * They are done when they are issued, which is one of the moments that PTX allows; then they tell
+ * They take place when they are issued, one of the moments that PTX allows. Then they report to
  * their barrier object, or belong to a group that is complete.
  */
 #include "emulator/exec/check/check.h"
@@ -40,13 +40,13 @@ unsigned char *exec_bulk_bytes(struct exec_warp *warp, const struct exec_inst *i
     return exec_resolve(warp, &own, lane, address, size, access, true);
 }
 
-/* Of shared memory without the window, and without the block. */
+/* Returns the offset of a shared-memory address, without the window and the block's rank. */
 static uint64_t offset_of(uint64_t address)
 {
     return address & ~(EXEC_WINDOW_MASK | EXEC_RANK_MASK);
 }
 
-/* Whether the generic address is of the block's own shared memory. */
+/* Returns true when the generic address is in the block's own shared memory. */
 static bool is_own(const struct exec_warp *warp, uint64_t address)
 {
     return (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED &&
@@ -73,7 +73,7 @@ void exec_bulk_fills(const struct exec_warp *warp, const struct exec_inst *inst,
     if (object != NULL) exec_async_begin(warp, inst, lane, offset_of(to), size, offset_of(*object));
 }
 
-/* One lane's copy, and what it tells. */
+/* One lane's copy, including its report to the barrier object. */
 static bool copy_lane(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       uint64_t to, uint64_t object)
 {
@@ -103,8 +103,8 @@ uint64_t exec_bulk_in_block(uint64_t address, uint32_t rank)
     return (address & ~EXEC_RANK_MASK) | (rank + UINT64_C(1)) << EXEC_RANK_SHIFT;
 }
 
-/* Slots a: to, b: from, c: bytes, e: the object; or to the same places in some of the cluster's
- * blocks. */
+/* Slots a: destination, b: source, c: bytes, e: barrier object. With `ranks` the copy goes to the
+ * corresponding places in several blocks of the cluster. */
 static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *to = exec_slot(warp, inst->a);
@@ -163,7 +163,7 @@ void exec_bulk_put(const struct exec_warp *warp, const struct exec_bulk *bulk, u
     ((uint64_t *)exec_slot(warp, bulk->address))[lane] = address;
 }
 
-/* The same, element by element through the row of the atomic operation. */
+/* The reduction: element by element through the row of the atomic operation. */
 static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_bulk *bulk = inst->extra;
@@ -201,7 +201,7 @@ static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
     return tell(warp, inst);
 }
 
-/* st.bulk: slot a: address, c: bytes (64 bits), all zero afterwards. */
+/* st.bulk. Slot a: address, c: bytes (64 bits) to fill with zeros. */
 static int op_store(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *to = exec_slot(warp, inst->a);

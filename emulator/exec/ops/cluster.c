@@ -1,10 +1,10 @@
 /* Clusters: the barrier of all their blocks, and addresses of each other's shared memory. PTX ISA
- * 9.0, 9.7.13.4, 9.7.9.24, 9.7.9.25. Who waits for whom is in machine/cluster.c.
+ * 9.0, 9.7.13.4, 9.7.9.24, 9.7.9.25. machine/cluster.c implements the waiting.
  */
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/ops/tables.h"
 
-/* imm: it does not release. */
+/* imm: .relaxed, an arrival that does not release. */
 static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
 {
     return exec_cluster_arrive(warp, inst, !inst->imm);
@@ -19,15 +19,16 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
     for (uint32_t rest = warp->mask, l; rest && (l = (uint32_t)__builtin_ctz(rest), true);         \
          rest &= rest - 1)
 
-/* A rank that no cluster has is none for whoever uses the address. */
+/* A rank beyond every cluster gives an address that no block can use. */
 static uint64_t of_rank(uint64_t address, uint32_t rank)
 {
     const uint64_t named = rank < EXEC_CLUSTER_MOST ? rank + UINT64_C(1) : EXEC_RANK_BITS;
     return (address & ~EXEC_RANK_MASK) | named << EXEC_RANK_SHIFT;
 }
 
-/* Slots a: address, b: rank; d: the same place in that block. A generic address has its rank where
- * one of shared memory has it. */
+/* mapa: slot a: an address, b: a rank; d: the corresponding address in that block. getctarank: d:
+ * the rank of address a. The rank has the same bits in a generic address as in one of shared
+ * memory. */
 #define DEFINE_MAPA(T)                                                                             \
     static int op_mapa_##T(struct exec_warp *warp, const struct exec_inst *inst)                   \
     {                                                                                              \

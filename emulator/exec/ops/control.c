@@ -1,5 +1,5 @@
 /* Control flow: guards, branches, calls, returns, exits, traps. PTX ISA 9.7.12, 9.7.19; "Predicated
- * Execution". Lanes that part become fragments; machine/warp.c brings them together again. */
+ * Execution". Lanes that diverge become fragments; machine/warp.c makes them reconverge. */
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/private.h"
@@ -13,7 +13,8 @@ static uint32_t guard_mask(const struct exec_warp *warp, const struct exec_inst 
     return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
 }
 
-/* @p of an instruction that only computes: runs it for the lanes whose predicate holds. */
+/* A guarded (@p) instruction that does not change control flow: executed for the lanes whose
+ * predicate holds. */
 int exec_guarded(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t mask = guard_mask(warp, inst);
@@ -31,7 +32,8 @@ int exec_guarded(struct exec_warp *warp, const struct exec_inst *inst)
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-/* All active lanes continue at `target`. */
+/* All active lanes continue at `target`. Every backward branch is counted, so that the scheduler
+ * gets to choose again. */
 static inline int branch(struct exec_warp *warp, const struct exec_inst *inst,
                          const struct exec_inst *target)
 {
@@ -45,8 +47,8 @@ static int op_bra(struct exec_warp *warp, const struct exec_inst *inst)
     return branch(warp, inst, inst->extra);
 }
 
-/* @p bra. Every other control instruction with a guard is compiled as @!p bra around it, so this is
- * the one place where lanes part by a predicate. */
+/* @p bra. Lowering turns every other guarded control instruction into a @!p bra around it, so this
+ * is the one place where lanes diverge by a predicate. */
 int exec_branch_guarded(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t taken = guard_mask(warp, inst);
@@ -57,7 +59,8 @@ int exec_branch_guarded(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_RESCHEDULE;
 }
 
-/* The same two where a loop with a barrier in it begins anew, in a program that is watched. */
+/* The same two instructions where they start a new iteration of a loop with a barrier in it, in a
+ * program that is race-checked. */
 int exec_branch_round(struct exec_warp *warp, const struct exec_inst *inst)
 {
     warp->rounds |= warp->mask;
@@ -70,7 +73,7 @@ int exec_branch_round_guarded(struct exec_warp *warp, const struct exec_inst *in
     return exec_branch_guarded(warp, inst);
 }
 
-/* brx.idx: a label out of a table, by each lane's index. */
+/* brx.idx: each lane's index selects a label from a table. */
 static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_targets *targets = inst->extra;
@@ -112,8 +115,8 @@ static void copy_formals(struct exec_warp *warp, uint32_t mask, uint64_t to_base
     }
 }
 
-/* Whether it is what `<<<>>>` and the runtime's functions were in a kernel before CUDA 12
- * (libcudadevrt; CUDA C++ Programming Guide, "Device-side Launch from PTX"). */
+/* Returns true for the functions behind `<<<>>>` and the runtime's functions in kernels before CUDA
+ * 12 (libcudadevrt; CUDA C++ Programming Guide, "Device-side Launch from PTX"). */
 static bool is_of_device_runtime(const char *name)
 {
     static const char *const beginnings[] = {"cudaLaunchDevice", "cudaGetParameterBuffer",
@@ -123,7 +126,7 @@ static bool is_of_device_runtime(const char *name)
     return false;
 }
 
-/* The running fragment enters `function`. */
+/* The running fragment calls `function`. */
 static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
                          const struct exec_call *call, const struct exec_function *function)
 {
@@ -178,7 +181,7 @@ static int op_call(struct exec_warp *warp, const struct exec_inst *inst)
     return call_function(warp, inst, call, call->callee);
 }
 
-/* An indirect call: lanes that call the same function go together. */
+/* An indirect call: lanes that call the same function stay together. */
 static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_call *call = inst->extra;
@@ -197,7 +200,7 @@ static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst
         const unsigned l = (unsigned)__builtin_ctz(rest);
         same |= token[l] == target ? 1u << l : 0;
     }
-    /* The others come back to this instruction. */
+    /* The other lanes execute this instruction again. */
     const bool split = same != warp->mask;
     if (split) exec_split(warp, warp->mask & ~same, inst, warp->frame);
     const int step = call_function(warp, inst, call, program->functions[index]);
@@ -210,7 +213,7 @@ static int op_exit(struct exec_warp *warp, const struct exec_inst *inst)
     return exec_lanes_exit(warp);
 }
 
-/* Back to whoever called the function. */
+/* Returns to the callers. Lanes that were called from different places diverge. */
 static __attribute__((noinline)) int return_lanes(struct exec_warp *warp, struct exec_frame *frame,
                                                   struct exec_frame *parent)
 {
@@ -245,8 +248,8 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
 
 /* ---- the stack: alloca, stacksave, stackrestore (9.7.17) ------------------------------------- */
 
-/* d = address, in local memory, of a bytes; imm: alignment. They are given back when the function
- * returns. */
+/* Slot d = address in local memory of `a` bytes; imm: the alignment. The memory is freed when the
+ * function returns. */
 static int op_alloca(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *size = exec_slot(warp, inst->a);
@@ -288,7 +291,7 @@ static int op_stackrestore(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* ---- ends ------------------------------------------------------------------------------------ */
+/* ---- traps and exits ------------------------------------------------------------------------- */
 
 static int op_trap(struct exec_warp *warp, const struct exec_inst *inst)
 {
@@ -313,8 +316,8 @@ int exec_unsupported(struct exec_warp *warp, const struct exec_inst *inst)
                                            .said = refused->meaning});
 }
 
-/* Falling off the end of a function: PTX ends every function with ret or exit; nvcc's unreachable
- * ends have none. */
+/* Control reaches the end of a function. PTX ends every function with ret or exit, except where
+ * nvcc considers the end unreachable. */
 int exec_fell_off(struct exec_warp *warp, const struct exec_inst *inst)
 {
     return op_ret(warp, inst);

@@ -23,7 +23,7 @@
 #define HIGH_s32 INT32_MAX
 #define HIGH_s64 INT64_MAX
 
-/* An integer of type A clamped to type D. */
+/* Clamps an integer of type A to type D. */
 #define CLAMP(D, A, value) (D) clamp_##A(value, LOW_##D, HIGH_##D)
 static inline u64 clamp_signed(s64 value, s64 low, u64 high)
 {
@@ -43,7 +43,7 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
 #define clamp_s32 clamp_signed
 #define clamp_s64 clamp_signed
 
-/* The first values past the ends of a type, exact as floating point. */
+/* The first value beyond each type's range, exact in floating point. */
 #define PAST_u8 0x1p8
 #define PAST_u16 0x1p16
 #define PAST_u32 0x1p32
@@ -55,10 +55,11 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
 #define WIDE_f32(D) (sizeof(D) == 8)
 #define WIDE_f64(D) true
 
-/* What NaN becomes. */
+/* The result for NaN. */
 #define NAN_OF(D, A) (WIDE_##A(D) ? (D)((u64)1 << (8 * sizeof(D) - 1)) : (D)0)
 
-/* A whole number of type A as a D; the conversion itself only sees values that fit. */
+/* Converts a whole number of type A to type D. The C conversion itself gets only values that
+ * fit. */
 #define TO_INTEGER(D, A, value)                                                                    \
     (__extension__({                                                                               \
         const A whole = (value);                                                                   \
@@ -69,7 +70,7 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
         none ? NAN_OF(D, A) : high ? (D)HIGH_##D : low ? (D)LOW_##D : inside;                      \
     }))
 
-/* tf32: an expression over the bits v, which rounds above bit 13; NaN is canonical. */
+/* tf32: an expression over the bits v, which rounds to bit 13 and above; NaN becomes canonical. */
 #define TF32_NAN 0x7fffe000u
 #define TF32_OF(bits, rounded)                                                                     \
     (__extension__({                                                                               \
@@ -85,14 +86,14 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
         (w & 0x7fffffffu) == 0x7f800000u ? w - 0x2000u : w;                                        \
     }))
 
-/* .rna is no instruction of a GPU's: NaN and infinity are cut off and not rounded, and .satfinite
- * takes one unit from both. */
+/* GPUs have no instruction for .rna: NaN and infinity are truncated and not rounded, and .satfinite
+ * subtracts one unit from both. */
 #define TF32_SPECIAL(bits) (((bits)&0x7f800000u) == 0x7f800000u)
 #define TF32_RNA(bits) ((TF32_SPECIAL(bits) ? (bits) : (bits) + 0x1000u) & 0xffffe000u)
 #define TF32_RNA_FINITE(bits) (TF32_RNA(bits) - (TF32_SPECIAL(TF32_RNA(bits)) ? 0x2000u : 0))
 
 #define EXEC_MANY_ROWS
-/* The order matters: the rows twice, as functions and as a table. */
+/* The order matters: the rows are included twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"
 #include "emulator/exec/ops/convert.def"

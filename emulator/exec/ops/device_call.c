@@ -1,6 +1,6 @@
-/* Calls of the device runtime: what each thread of a warp gives goes to whoever launched the
- * kernel, one after the other, who knows what the functions do. CUDA C++ Programming Guide, "CUDA
- * Dynamic Parallelism".
+/* Calls of the device runtime. Each thread's arguments go, one thread after the other, to the
+ * launch's device_call, which implements the functions. CUDA C++ Programming Guide, "CUDA Dynamic
+ * Parallelism".
  */
 #include "emulator/exec/ops/private.h"
 

@@ -30,8 +30,8 @@ static inline f32 exec_rsqrt(f32 a)
     return (f32)(1.0 / sqrt((f64)a));
 }
 
-/* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and compute the upper 32 bits; the lower are
- * zero, and subnormal results are flushed. */
+/* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 use and compute only the upper 32 bits; the lower
+ * ones are zero, and subnormal results are flushed. */
 #define COARSE_BITS UINT64_C(0xffffffff00000000)
 static inline f64 exec_coarse_of(f64 value)
 {
@@ -64,7 +64,7 @@ static inline f64 exec_max64(f64 a, f64 b)
     return a != a ? b : b != b ? a : ordered;
 }
 
-/* The order matters: the rows twice, as functions and as a table. */
+/* The order matters: the rows are included twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"
 #include "emulator/exec/ops/float.def"

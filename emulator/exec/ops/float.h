@@ -1,6 +1,6 @@
-/* exec_float: rules of PTX's floating point that several files of handlers share: flushing,
- * saturation, canonical NaN, minimum and maximum. Private to emulator/exec's handlers; pure
- * functions without branches, so that loops over them become vector instructions.
+/* exec_float: rules of PTX floating point that several files of handlers share: flushing,
+ * saturation, canonical NaN, minimum and maximum. The functions are pure and have no branches, so
+ * that loops over them are vectorised. Private to emulator/exec's handlers.
  */
 #ifndef OVERLAP_EXEC_OPS_FLOAT_H
 #define OVERLAP_EXEC_OPS_FLOAT_H
@@ -39,13 +39,13 @@ static inline f64 exec_f64(u64 bits)
 
 #define EXEC_NAN32 0x7fffffffu
 
-/* The canonical NaN for any NaN. */
+/* Returns the canonical NaN for any NaN. */
 static inline f32 exec_canonical(f32 value)
 {
     return exec_f32(value != value ? EXEC_NAN32 : exec_bits32(value));
 }
 
-/* A subnormal becomes a zero of the same sign. */
+/* Replaces a subnormal by a zero of the same sign. */
 static inline f32 exec_flush(f32 value)
 {
     const u32 bits = exec_bits32(value);
@@ -58,8 +58,9 @@ static inline f64 exec_flush64(f64 value)
     return exec_f64(bits & UINT64_C(0x7ff) << 52 ? bits : bits & UINT64_C(1) << 63);
 }
 
-/* A result that is below the normal numbers when it is rounded as if exponents had no end becomes a
- * zero of its sign: the smallest normal number may be such a result's neighbour, and then stays. */
+/* Replaces a result by a zero of its sign if `exact`, rounded with an unbounded exponent, is below
+ * the normal numbers. The result alone does not tell: values on both sides of that limit round to
+ * the smallest normal number. */
 static inline f32 exec_flush_exact(f32 result, f64 exact)
 {
     const u32 bits = exec_bits32(result);
@@ -68,15 +69,15 @@ static inline f32 exec_flush_exact(f32 result, f64 exact)
     return exec_f32(tiny ? bits & 0x80000000u : bits);
 }
 
-/* A NaN made quiet; other values as they are. */
+/* Makes a NaN quiet; returns other values as they are. */
 static inline f64 exec_quiet64(f64 value)
 {
     const u64 bits = exec_bits64(value);
     return exec_f64(value != value ? bits | UINT64_C(1) << 51 : bits);
 }
 
-/* The result of operands that are no NaN: what an invalid operation gives has a sign on GPUs, and
- * on x86-64, and none on Arm. */
+/* The result of operands none of which is NaN. The NaN of an invalid operation is negative on GPUs
+ * and x86-64, and positive on Arm. */
 static inline f64 exec_invalid64(f64 result)
 {
 #ifdef __x86_64__
@@ -86,7 +87,7 @@ static inline f64 exec_invalid64(f64 result)
 #endif
 }
 
-/* The first of the operands that is NaN, made quiet, or else the result. */
+/* Returns the first operand that is NaN, made quiet; else the result. */
 static inline f64 exec_nan64(f64 first, f64 second, f64 result)
 {
     return first != first     ? exec_quiet64(first)
@@ -99,7 +100,7 @@ static inline f64 exec_nan64_of(f64 first, f64 second, f64 third, f64 result)
     return first != first ? exec_quiet64(first) : exec_nan64(second, third, result);
 }
 
-/* The same, of an operation with which x86-64 does so by itself. */
+/* The same for an operation in which x86-64 hardware follows this rule. */
 static inline f64 exec_first_nan64(f64 first, f64 second, f64 result)
 {
 #ifdef __x86_64__
@@ -109,7 +110,7 @@ static inline f64 exec_first_nan64(f64 first, f64 second, f64 result)
 #endif
 }
 
-/* Clamped to [0, 1]; NaN gives +0. */
+/* Clamps to [0, 1]; NaN gives +0. */
 static inline f32 exec_saturate(f32 value)
 {
     return value >= 1.0f ? 1.0f : value > 0.0f ? value : 0.0f;
@@ -122,7 +123,7 @@ static inline f64 exec_saturate64(f64 value)
 
 static inline f32 exec_min(f32 a, f32 b, bool nan)
 {
-    /* Equal operands differ at most in sign: the union of their bits is -0 if either is. */
+    /* Equal operands differ at most in sign: the OR of their bits is -0 if either is -0. */
     const u32 equal = exec_bits32(a) | exec_bits32(b);
     const u32 smaller = exec_bits32(a < b ? a : b);
     const u32 ordered = a == b ? equal : smaller;

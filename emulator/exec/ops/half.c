@@ -8,7 +8,7 @@
 #define BOTH(low, high) ((u32)(u16)(low) | (u32)(u16)(high) << 16)
 #define ZERO_F16(bits) half_flush(bits, HALF_F16)
 
-/* An expression over the values x, y, z of one format, rounded back to it. */
+/* Evaluates an expression over the values x, y, z of one format, and rounds it back. */
 #define HALF_EXPRESSION_AS(rounded, V, p, q, r)                                                    \
     (__extension__({                                                                               \
         const f64 x = V(p), y = V(q), z = V(r);                                                    \
@@ -57,8 +57,8 @@ static f64 half_max(f64 a, f64 b, bool nan)
     return a > b ? a : b;
 }
 
-/* An integer as f64; those past 2^53 are past every f16 anyway. For bf16 they are rounded to odd,
- * so that rounding again gives what one rounding would. */
+/* An integer as f64. Integers beyond 2^53 are beyond every f16 anyway; for bf16 they are rounded to
+ * odd, so that rounding again gives the same as rounding once. */
 #define INTEGER_VALUE(T, a) ((f64)(a))
 #define HALF_INTEGER(T, a) half_integer((u64)(a), (T)-1 < (T)1)
 static f64 half_integer(u64 bits, bool is_signed)
@@ -69,7 +69,7 @@ static f64 half_integer(u64 bits, bool is_signed)
     return negative ? -value : value;
 }
 
-/* Overflow, and infinity, give the largest finite number. */
+/* Overflow and infinity give the largest finite number. */
 static u16 half_finite(f64 value, unsigned fraction_bits, unsigned exponent_bits,
                        enum half_rounding rounding)
 {
@@ -80,14 +80,15 @@ static u16 half_finite(f64 value, unsigned fraction_bits, unsigned exponent_bits
 #define FINITE_F16(value, rounding) half_finite(value, HALF_F16, rounding)
 #define FINITE_BF16(value, rounding) half_finite(value, HALF_BF16, rounding)
 
-/* A magnitude with the sign of the product of a and b, NaN or not; a NaN result stays. */
+/* Gives a magnitude the sign of the product of a and b, whether or not those are NaN; a NaN
+ * magnitude stays. */
 static f64 half_xorsign(f64 size, u16 a, u16 b)
 {
     const bool negative = (a ^ b) >> 15;
     return size != size ? size : negative ? -fabs(size) : fabs(size);
 }
 
-/* A whole number of f16's range, clamped to an integer type; NaN gives 0, or the top bit alone for
+/* Clamps a whole number in f16's range to an integer type. NaN gives 0, or only the top bit set for
  * 64 bits. */
 #define WHOLE_OF(T, value)                                                                         \
     (__extension__({                                                                               \
@@ -105,7 +106,7 @@ static f64 half_xorsign(f64 size, u16 a, u16 b)
                                           : (T)(u64)whole;                                                               \
     }))
 
-/* A comparison of both halves of a and b: `yes` where it holds. */
+/* Compares both halves of a and b: `yes` where the comparison holds, else 0. */
 #define PACKED_HALF(V, yes, shift, form)                                                           \
     (__extension__({                                                                               \
         const f64 x = V((u16)(a >> (shift))), y = V((u16)(b >> (shift)));                          \
@@ -114,7 +115,7 @@ static f64 half_xorsign(f64 size, u16 a, u16 b)
 #define PACKED(V, yes, form) BOTH(PACKED_HALF(V, yes, 0, form), PACKED_HALF(V, yes, 16, form))
 
 #define EXEC_MANY_ROWS
-/* The order matters: the rows twice, as functions and as a table. */
+/* The order matters: the rows are included twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"
 #include "emulator/exec/ops/half.def"

@@ -1,16 +1,16 @@
-/* exec_half: the 16-bit floating-point formats, f16 (IEEE binary16) and bf16, through f64: both fit
- * into it exactly, and going back rounds once, from the exact value. Private to emulator/exec's
- * handlers.
+/* exec_half: the 16-bit floating-point formats, f16 (IEEE binary16) and bf16. Values are computed
+ * as f64: both formats convert to it exactly, and the way back rounds once, from the exact value.
+ * Private to emulator/exec's handlers.
  */
 #ifndef OVERLAP_EXEC_OPS_HALF_H
 #define OVERLAP_EXEC_OPS_HALF_H
 
 #include "emulator/exec/ops/float.h"
 
-/* How a value that lies between two of the format is rounded. */
+/* How a value between two numbers of the format is rounded. */
 enum half_rounding { HALF_NEAREST, HALF_ZERO, HALF_DOWN, HALF_UP };
 
-/* The two formats: bits of fraction and of exponent. */
+/* Parameters of the formats: bits of the fraction, bits of the exponent. */
 #define HALF_F16 10, 5
 #define HALF_BF16 7, 8
 
@@ -31,7 +31,8 @@ static inline f64 half_widen(u16 bits, unsigned fraction_bits, unsigned exponent
            ldexp((f64)(fraction | 1u << fraction_bits), (int)exponent - bias - (int)fraction_bits);
 }
 
-/* Rounds to the format; overflow gives infinity or the largest number, as the rounding says. */
+/* Rounds to the format; overflow gives infinity or the largest finite number, depending on the
+ * rounding. */
 static inline u16 half_round(f64 value, unsigned fraction_bits, unsigned exponent_bits,
                              enum half_rounding rounding)
 {
@@ -46,7 +47,7 @@ static inline u16 half_round(f64 value, unsigned fraction_bits, unsigned exponen
     frexp(size, &exponent);
     exponent -= 1; /* size is in [2^exponent, 2^(exponent + 1)) */
     if (exponent < 1 - bias) exponent = 1 - bias;
-    /* In units of the last place, exactly. */
+    /* The size in units of the last place; the scaling is exact. */
     const f64 scaled = ldexp(size, (int)fraction_bits - exponent);
     u64 units = (u64)scaled;
     const f64 rest = scaled - (f64)units;
@@ -65,7 +66,7 @@ static inline u16 half_round(f64 value, unsigned fraction_bits, unsigned exponen
     return (u16)(sign | (to_infinity ? infinity : infinity - 1));
 }
 
-/* As a conversion from f64 does it: NaN keeps its sign and the upper bits of its payload. */
+/* Rounds as a conversion from f64 does: a NaN keeps its sign and the upper bits of its payload. */
 static inline u16 half_narrow(f64 value, unsigned fraction_bits, unsigned exponent_bits,
                               enum half_rounding rounding)
 {
@@ -77,7 +78,7 @@ static inline u16 half_narrow(f64 value, unsigned fraction_bits, unsigned expone
     return (u16)(wide >> 63 << 15) | infinity | (u16)(1u << (fraction_bits - 1)) | payload;
 }
 
-/* Rounded to nearest; flushed as exec_flush_exact does it. */
+/* Rounds to nearest, then flushes as exec_flush_exact does. */
 static inline u16 half_round_flushed(f64 value, unsigned fraction_bits, unsigned exponent_bits)
 {
     const u16 bits = half_round(value, fraction_bits, exponent_bits, HALF_NEAREST);
@@ -88,8 +89,8 @@ static inline u16 half_round_flushed(f64 value, unsigned fraction_bits, unsigned
     return tiny ? bits & 0x8000 : bits;
 }
 
-/* a * b + c, where a * b is exact in f64: the sum is rounded to odd, so that rounding it again to a
- * narrow format gives what one rounding of the exact value would. */
+/* Computes a * b + c, where a * b must be exact in f64. The sum is rounded to odd, so that rounding
+ * it again to a narrow format gives the same as one rounding of the exact value. */
 static inline f64 half_fma(f64 a, f64 b, f64 c)
 {
     const f64 product = a * b;
@@ -100,7 +101,7 @@ static inline f64 half_fma(f64 a, f64 b, f64 c)
     return nextafter(sum, error > 0 ? (f64)INFINITY : -(f64)INFINITY);
 }
 
-/* A subnormal of the format becomes a zero of the same sign. */
+/* Replaces a subnormal of the format by a zero of the same sign. */
 static inline u16 half_flush(u16 bits, unsigned fraction_bits, unsigned exponent_bits)
 {
     return (u32)bits >> fraction_bits & ((1u << exponent_bits) - 1) ? bits : bits & 0x8000;

@@ -2,7 +2,7 @@
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 
-/* ---- what the rows' expressions call --------------------------------------------------------- */
+/* ---- functions that the rows' expressions call ----------------------------------------------- */
 
 static inline s32 exec_saturate32(s64 value)
 {
@@ -32,8 +32,9 @@ static inline s32 exec_s24(u32 a)
     return (s32)(a << 8) >> 8;
 }
 
-/* A quotient of 32-bit integers is at least 2^-32 away, relatively, from the next whole number, so
- * the rounded double never crosses one: truncating it is exact, and doubles divide in vectors. */
+/* A quotient of 32-bit integers differs from the next whole number by at least 2^-32 of its value,
+ * so rounding to double never reaches that number: truncation is exact, and divisions of doubles
+ * are vectorised. */
 static inline u32 exec_div_u32(u32 a, u32 b)
 {
     const f64 quotient = (f64)a / (f64)(b ? b : 1);
@@ -64,8 +65,8 @@ static inline u32 exec_shift_amount(u64 a, u32 top)
     return a ? top - exec_bfind(a) : EXEC_ALL;
 }
 
-/* fns: offset 0: the bit at base, if set; n > 0: the n-th set bit from base upwards (base counts);
- * n < 0: downwards. All ones when there is none. */
+/* fns. Offset 0: the bit at base, if set; n > 0: the n-th set bit from base upwards (base counts);
+ * n < 0: the same downwards. All ones when there is none. */
 static inline u32 exec_fns(u32 mask, u32 base, s32 offset)
 {
     if (base >= 32) return EXEC_ALL;
@@ -85,8 +86,8 @@ static inline u32 exec_brev32(u32 a)
     return __builtin_bswap32(a);
 }
 
-/* bfe: `a` comes extended to 64 bits by its own type's rule; msb is 31 or 63. Bits past the top
- * are the sign for signed types (the sign of the field when it has any), else 0. */
+/* bfe: `a` comes extended to 64 bits according to its own type; msb is 31 or 63. Bits beyond the
+ * top are the sign for signed types (the sign of the field if the field has bits), else 0. */
 static inline u64 exec_bfe(u64 a, u32 b, u32 c, u32 msb, bool is_signed)
 {
     const u32 position = b < 64 ? b : 64;
@@ -211,7 +212,7 @@ static inline u32 exec_prmt_edge(u32 n, bool left)
 #define EXEC_PAIR(T, a, b, expression)                                                             \
     (EXEC_HALF(T, a, b, 0, expression) | EXEC_HALF(T, a, b, 16, expression))
 
-/* The order matters: the rows twice, as functions and as a table. */
+/* The order matters: the rows are included twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"
 #include "emulator/exec/ops/int.def"

@@ -1,6 +1,6 @@
-/* exec_lane_rows: a row of a .def file says what a lane computes. rows_define.h makes of it a
- * handler that does so for 32 lanes, rows_list.h its entry in a table; here is what the handlers
- * are made of.
+/* exec_lane_rows: the building blocks of handlers that compute each lane by itself. A row of a .def
+ * file says what one lane computes; rows_define.h turns the row into a handler for 32 lanes, and
+ * rows_list.h into an entry of a table.
  *
  * Rows (value types as below; `a`, `b`, `c` are the sources' values, `p` a predicate's):
  *   LANE1(name, keys, D, A, expression)             d = f(a)
@@ -12,8 +12,8 @@
  *   COMPARE1(name, keys, A, expression)             predicate d = f(a)
  *   PREDICATE(name, keys, expression)               d = f(a, b) on whole masks
  *   CARRY(name, keys, D, A, B, C, expression)       as LANE3, reading and writing `carry`
- * keys: the instructions that the row serves, separated by spaces: the opcode, the modifiers that
- * matter in the order of ptx/modifiers.def, the types.
+ * keys: the instructions that the row serves, separated by spaces. A key is the opcode, the
+ * modifiers that matter in the order of ptx/modifiers.def, and the types.
  */
 #ifndef OVERLAP_EXEC_OPS_LANE_ROWS_H
 #define OVERLAP_EXEC_OPS_LANE_ROWS_H
@@ -23,14 +23,15 @@
 #define EXEC_HANDLER(name)                                                                         \
     static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)
 
-/* The lanes of source x, of value type T, and its value in lane l. */
+/* Declares the lanes of source x, of value type T; and its value in lane l. */
 #define EXEC_SOURCE(T, x) const slot_##T *x##x = exec_slot(warp, inst->x)
 #define EXEC_VALUE(T, x) const T x = (T)x##x[l]
 
-/* Into slot d of the lanes that run: the expression, of the values that `values` declares. Two
- * loops: where all lanes run, nothing is chosen. Of rows that are many and seldom hot
- * (EXEC_MANY_ROWS) one, so that the compiler has half as much to do: where not all lanes run, by
- * way of `some`. As bitcode, too: there, a mask of all lanes is known to be one. */
+/* Stores the expression, over the values that `values` declares, to slot d of the active lanes. By
+ * default there are two loops: the one for full warps blends nothing. Tables with many rows, seldom
+ * hot, define EXEC_MANY_ROWS and have one loop, which halves the compiler's work: warps that are
+ * not full go through the buffer `some`. Bitcode has one loop, too: there LLVM knows when the mask
+ * is full. */
 #if defined EXEC_AS_BITCODE
 #define EXEC_PUT_LANES(D, values, expression)                                                      \
     slot_##D *dd = exec_slot(warp, inst->d);                                                       \
@@ -89,7 +90,7 @@ static __attribute__((noinline)) void exec_put_some64(u64 *dd, const u64 *some, 
     return EXEC_GO
 #endif
 
-/* Into predicate d of the lanes that run: the expression; into e its complement. */
+/* Stores the expression to predicate d of the active lanes, and its complement to predicate e. */
 #define EXEC_PUT_COMPARED(values, expression)                                                      \
     uint32_t result = 0;                                                                           \
     EXEC_FOR_LANES                                                                                 \

@@ -1,5 +1,5 @@
-/* exec_lanes: the frame around one lane's arithmetic: loops over 32 lanes that the compiler turns
- * into vector instructions, and the values' types. Private to the files that hold handlers, which
+/* exec_lanes: the loops over 32 lanes that the compiler vectorises, the value types, and helpers
+ * that the compiler does not vectorise by itself. Private to the files that hold handlers, which
  * are compiled once per level of the host's vector instructions (EXEC_LEVEL).
  */
 #ifndef OVERLAP_EXEC_OPS_LANES_H
@@ -21,7 +21,7 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
-/* The type of a value type's lane in a slot. */
+/* The type that a lane has in a slot, for each value type. */
 typedef uint32_t slot_u8, slot_s8, slot_u16, slot_s16, slot_u32;
 typedef int32_t slot_s32;
 typedef uint64_t slot_u64;
@@ -29,17 +29,17 @@ typedef int64_t slot_s64;
 typedef float slot_f32;
 typedef double slot_f64;
 
-/* A lane may be read and written in the same slot, never in two that overlap: every iteration is
- * independent of the others. */
+/* A loop may read and write the same slot, but never two slots that overlap: iterations are
+ * independent. */
 #ifdef EXEC_AS_BITCODE /* all lanes in one step: native/ keeps whole slots in registers */
 #define EXEC_NO_DEPENDENCE                                                                         \
     _Pragma("clang loop vectorize(assume_safety) vectorize_width(32) interleave_count(1)")
 #elif defined __clang__
-#define EXEC_NO_DEPENDENCE /* its pragma for this warns wherever it makes no vectors of a loop */
+#define EXEC_NO_DEPENDENCE /* clang's pragma warns wherever it cannot vectorise */
 #else
 #define EXEC_NO_DEPENDENCE _Pragma("GCC ivdep")
 #endif
-#ifdef EXEC_ONE_LANE /* native/ has such rows for a lane that is alone: its slots are lane 0's */
+#ifdef EXEC_ONE_LANE /* such rows serve a lone lane in native/, in lane 0 of its slots */
 enum { EXEC_EACH_LANE = 1 };
 #define EXEC_FOR_LANES for (unsigned l = 0; l < EXEC_EACH_LANE; l++)
 #else
@@ -49,17 +49,17 @@ enum { EXEC_EACH_LANE = EXEC_LANES };
 
 #define EXEC_IN(mask) (((mask) >> l) & 1u)
 
-/* ---- what the compiler makes no vector instructions of by itself ----------------------------- */
+/* ---- explicit vector code -------------------------------------------------------------------- */
 
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
 
-/* 16 lanes of 32 bits: half a warp's. */
+/* 16 lanes of 32 bits: half a warp. */
 enum { EXEC_HALF = EXEC_LANES / 2 };
 typedef u32 exec_half_warp __attribute__((vector_size(64)));
 
-/* Whether any bit is set. */
+/* Returns true when any bit is set. */
 static inline bool exec_half_any(const exec_half_warp *half)
 {
 #ifdef __AVX512F__
@@ -72,15 +72,16 @@ static inline bool exec_half_any(const exec_half_warp *half)
 #endif
 }
 
-/* Where the lanes' addresses of shared memory lead, each half of the warp for itself: blocks of
- * 16 x 16 threads are popular. */
+/* The pattern of the lanes' shared-memory addresses, in each half of the warp by itself: blocks of
+ * 16 x 16 threads are common. */
 enum exec_halves {
-    EXEC_HALVES_ROWS,  /* to elements one behind the other */
-    EXEC_HALVES_SAMES, /* all to the same */
-    EXEC_HALVES_APART, /* elsewhere, or some are off their alignment or out of bounds */
+    EXEC_HALVES_ROWS,  /* consecutive elements */
+    EXEC_HALVES_SAMES, /* one element for all 16 lanes */
+    EXEC_HALVES_APART, /* anything else, or misaligned, or out of bounds */
 };
 
-/* Of elements of `bytes`, known when compiling; `last`: the highest address that one may have. */
+/* Returns the pattern for elements of `bytes`, a compile-time constant. `last`: the highest address
+ * allowed. */
 static inline enum exec_halves exec_halves_of(const u32 *base, u32 offset, u32 last, u32 bytes)
 {
     static const exec_half_warp lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -104,7 +105,8 @@ static inline enum exec_halves exec_halves_of(const u32 *base, u32 offset, u32 l
 /* 8 lanes of 64 bits. */
 typedef u64 exec_quarter_warp __attribute__((vector_size(64)));
 
-/* Whether each lane's address is `bytes`, known when compiling, behind that of the lane before. */
+/* Returns true when each lane's address is `bytes`, a compile-time constant, behind that of the
+ * lane before. */
 static inline __attribute__((always_inline)) bool exec_is_row(const u64 *address, u64 bytes)
 {
     exec_quarter_warp expected = {0, 1, 2, 3, 4, 5, 6, 7}, here, off = {0};
@@ -119,8 +121,8 @@ static inline __attribute__((always_inline)) bool exec_is_row(const u64 *address
     return !exec_half_any(&any);
 }
 
-/* The span of the lanes of `mask`, at least one, that touch `bytes` bytes each. An address is never
- * so high that its sign would matter. */
+/* Returns the span of the lanes of `mask` (at least one), which access `bytes` bytes each.
+ * Addresses are compared as signed numbers, which is the same since none has its top bit set. */
 static inline struct exec_span exec_span_of(const u64 *address, u32 mask, u32 bytes)
 {
     typedef s64 few __attribute__((vector_size(32)));
@@ -150,7 +152,7 @@ static inline struct exec_span exec_span_of(const u64 *address, u32 mask, u32 by
     return (struct exec_span){(u64)first, (u64)last + bytes};
 }
 
-/* Whether two arrays of `bytes`, a multiple of 64 and known when compiling, differ. */
+/* Returns true when two arrays of `bytes`, a multiple of 64 and a compile-time constant, differ. */
 static inline __attribute__((always_inline)) bool exec_differ(const void *one, const void *other,
                                                               size_t bytes)
 {
@@ -163,7 +165,7 @@ static inline __attribute__((always_inline)) bool exec_differ(const void *one, c
     return exec_half_any(&off);
 }
 
-/* A bit for each lane whose value is not 0. */
+/* Returns a mask of the lanes whose value is not 0. */
 static inline u32 exec_bits(const u32 *values)
 {
 #ifdef __AVX512F__
@@ -176,7 +178,7 @@ static inline u32 exec_bits(const u32 *values)
 #endif
 }
 
-/* to[l] = from[index[l]], each index below 32; the arrays are apart. */
+/* to[l] = from[index[l]], where each index is below 32 and the arrays do not overlap. */
 static inline void exec_permute(u32 *to, const u32 *from, const u32 *index)
 {
 #ifdef __AVX512F__
@@ -190,8 +192,7 @@ static inline void exec_permute(u32 *to, const u32 *from, const u32 *index)
 }
 
 #ifdef __AVX512F__
-/* Of `count` vectors of elements of 4 or 8 bytes the even elements, and behind them the odd ones.
- */
+/* Writes the even elements, of 4 or 8 bytes, of `count` vectors, and behind them the odd ones. */
 static inline __attribute__((always_inline)) void exec_part(__m512i *to, const __m512i *from,
                                                             unsigned count, unsigned bytes)
 {
@@ -210,14 +211,15 @@ static inline __attribute__((always_inline)) void exec_part(__m512i *to, const _
 }
 #endif
 
-/* Element k of each lane, of a row where every lane has `vector` of them, to lanes[k]; `bytes`: of
- * one. False: nothing is done, and a plain loop does it as well. All are known when compiling. */
+/* Splits a row in which every lane has `vector` elements of `bytes` each: element k of every lane
+ * goes to lanes[k]. Returns false, without effect, where a plain loop is as good. All sizes are
+ * compile-time constants. */
 static inline __attribute__((always_inline)) bool exec_deal(void *const lanes[4], const void *row,
                                                             unsigned vector, unsigned bytes)
 {
 #ifdef __AVX512F__
     enum { WIDTH = sizeof(__m512i), MOST = EXEC_LANES * 4 * 8 / WIDTH };
-    static const unsigned places[] = {0, 2, 1, 3}; /* of element k among the quarters */
+    static const unsigned places[] = {0, 2, 1, 3}; /* the quarter that has element k */
     __m512i from[MOST], parts[MOST];
     const unsigned count = EXEC_LANES * vector * bytes / WIDTH, each = count / vector;
     if (vector == 1 || bytes < 4) return false;
@@ -239,9 +241,9 @@ static inline __attribute__((always_inline)) bool exec_deal(void *const lanes[4]
 #endif
 }
 
-/* Asks for the row of memory behind one that is loaded. A warp has its turn for long, and of many
- * tiles it loads a row each: too far apart for a processor to see what comes. The next row is the
- * next warp's, whose turn comes before it is forgotten. */
+/* Prefetches the stretch of memory behind a row that is loaded. A warp runs for long and loads a
+ * row of each of many tiles, too far apart for the hardware prefetcher. The stretch behind the row
+ * is that of the next warp, which runs before the cache line is evicted. */
 static inline __attribute__((always_inline)) void exec_fetch_next(const void *row, uint32_t bytes)
 {
     enum { LINE = 64 };
@@ -249,7 +251,7 @@ static inline __attribute__((always_inline)) void exec_fetch_next(const void *ro
         __builtin_prefetch((const void *)((uintptr_t)row + bytes + at));
 }
 
-/* The tables of one level, each ended by a row without keys. */
+/* The names of the tables of one level; each table ends with a row without keys. */
 #define EXEC_JOIN2(a, b) a##b
 #define EXEC_JOIN(a, b) EXEC_JOIN2(a, b)
 #ifndef EXEC_LEVEL

@@ -1,5 +1,5 @@
-/* Loads and stores of a lane that is alone, for machine code: ops/quick.h. What they do in line is
- * little more than a processor's own instruction: whether the bytes are the program's to touch.
+/* Fast paths of a lone lane's loads and stores, for machine code: ops/quick.h. They add to the
+ * processor's own instruction little more than the check that the program may access the bytes.
  */
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/quick.h"
@@ -8,7 +8,7 @@
 
 #define QUICK __attribute__((flatten)) bool
 
-/* ---- where its element is -------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 INLINE u64 address_of(const struct exec_quick *quick, const struct exec_inst *inst, bool wide)
 {
@@ -17,7 +17,7 @@ INLINE u64 address_of(const struct exec_quick *quick, const struct exec_inst *in
                 : *(const u32 *)(const void *)slot + (u32)inst->imm;
 }
 
-/* False: it may not. */
+/* Returns false when the access is not allowed. */
 INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                         bool store, unsigned char **place)
 {
@@ -30,7 +30,8 @@ INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *
     return true;
 }
 
-/* False: it is judged as well. */
+/* Marks the access in the launch's footprint. Returns false, without effect, when the access must
+ * be race-checked. */
 static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 at, u32 bytes)
 {
     if (is_judged(cache)) return false;
@@ -38,7 +39,7 @@ static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 
     return true;
 }
 
-/* Elements of 16 bytes are left to the row: ops/memory.c counts their halves. */
+/* Lanes of 16 bytes have no fast path: ops/memory.c counts their halves. */
 INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                         bool store, unsigned char **place)
 {
@@ -58,7 +59,7 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
-/* Element k of an access is in this slot. */
+/* Returns the slot of element k. */
 INLINE void *slot_of(const struct exec_quick *quick, const struct exec_inst *inst, unsigned k)
 {
     return quick->slots + (k == 0 ? inst->d : k == 1 ? inst->b : k == 2 ? inst->c : inst->e);

@@ -1,10 +1,10 @@
 /* Barrier objects in shared memory: mbarrier.*, cp.async.mbarrier.arrive. PTX ISA 9.0, 9.7.13.15.
  *
- * An object is 64 bits that only these instructions understand. It counts, for its present phase,
- * the arrivals that are missing and the bytes that have not come; when neither is left the phase is
- * complete and the next begins. A state, which arriving gives, is the object as it was.
+ * An object is 64 bits whose layout only these instructions know. For its current phase it counts
+ * the pending arrivals and the pending bytes. When neither is left, the phase completes and the
+ * next begins. The state that an arrival returns is the object as it was before.
  *
- * Nobody sleeps: a wait that is not over gives the others their turn.
+ * No instruction blocks: a wait whose phase is not complete yields to other warps.
  */
 #include "emulator/exec/check/cluster.h"
 #include "emulator/exec/ops/extra.h"
@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-/* From the low end: missing arrivals, arrivals that a phase expects, missing bytes (signed: they
- * may come before they are expected), the phase's parity, a mark that memory never written has not.
- */
+/* The layout from the low end: pending arrivals; arrivals expected in each phase; pending bytes
+ * (signed, since bytes may come before they are expected); the phase's parity; a mark that memory
+ * which was never written does not have. */
 enum {
     COUNT_BITS = 20,
     EXPECTED_SHIFT = 20,
@@ -50,7 +50,8 @@ static uint64_t pack(const struct object *object)
            (uint64_t)object->phase << PHASE_SHIFT | (uint64_t)MARK << MARK_SHIFT;
 }
 
-/* Whoever sees that a phase is complete comes behind all that arrived in it. The object is at a
+/* Begins the next phase if the current one is complete; returns whether it was. A completed phase
+ * orders everything that the block did before it ahead of everything after it. The object is at a
  * generic address. */
 static bool complete(const struct exec_warp *warp, uint64_t address, struct object *object)
 {
@@ -63,7 +64,7 @@ static bool complete(const struct exec_warp *warp, uint64_t address, struct obje
     return true;
 }
 
-/* The object at a generic address, or NULL with the fault recorded. */
+/* Returns the object at a generic address; NULL: a fault is recorded. */
 static uint64_t *object_at(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                            uint64_t address)
 {
@@ -174,7 +175,7 @@ static int op_complete(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* imm: EXEC_ARRIVE bits; slot d: the state. */
+/* imm: EXEC_ARRIVE bits; slot d: receives the state. */
 static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
@@ -205,8 +206,9 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* cp.async.mbarrier.arrive: copies are done when they are issued, so it arrives at once. Without
- * .noinc (imm 0) the phase expects one arrival more for it, and this is the one. */
+/* cp.async.mbarrier.arrive. Copies take place when they are issued, so the arrival is immediate.
+ * Without .noinc (imm 0) the instruction also raises the phase's pending arrivals by one, and the
+ * two cancel out. */
 static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
@@ -227,7 +229,7 @@ static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* The lane waits for the object's present phase. */
+/* Records, for machine/stall.c, that the lane waits for the object's current phase. */
 static void await(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                   uint64_t offset, const struct object *object)
 {
@@ -241,7 +243,7 @@ static void await(struct exec_warp *warp, const struct exec_inst *inst, unsigned
                                                 .parity = object->phase};
 }
 
-/* Slot d: predicate; slot b: a state, or with imm a parity. */
+/* Slot d: predicate; slot b: a state, or a parity if imm is set. */
 static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
@@ -276,7 +278,7 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_RESCHEDULE;
 }
 
-/* Slot a: a state. */
+/* Slot a: a state; slot d: its pending arrivals. */
 static int op_pending(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *state = exec_slot(warp, inst->a);

@@ -1,8 +1,8 @@
 /* Loads and stores, the rows of ops/memory.def. Compiled once per EXEC_LEVEL.
  *
- * An instruction's addresses are checked for all active lanes before any lane loads or stores, so
- * that one that faults has no effect. When lanes store to the same place, the highest lane's value
- * stays (PTX leaves it open).
+ * The addresses of all active lanes are checked before any lane loads or stores, so that an
+ * instruction that faults has no effect. When lanes store to the same place, the highest lane's
+ * value stays (PTX leaves it open).
  */
 #include "emulator/exec/check/block_shadow_row.h"
 #include "emulator/exec/check/grid_shadow.h"
@@ -13,16 +13,17 @@
 enum access_where { GLOBAL, GENERIC, SHARED, SHARED64, LOCAL };
 
 enum access_shape {
-    MEMORY_ROW,     /* all 32 lanes, one behind the other from pointers[0] on */
-    MEMORY_ROWS,    /* lanes 0 to 15 so from pointers[0] on, lanes 16 to 31 from pointers[16] on */
+    MEMORY_ROW,     /* a full warp, lane l at element l from pointers[0] */
+    MEMORY_ROWS,    /* lanes 0 to 15 likewise from pointers[0], lanes 16 to 31 from pointers[16] */
     MEMORY_SAMES,   /* lanes 0 to 15 all at pointers[0], lanes 16 to 31 all at pointers[16] */
     MEMORY_SCATTER, /* pointers[lane] for each active lane */
     MEMORY_FAULT,
-    MEMORY_DONE, /* the lanes have loaded */
+    MEMORY_DONE, /* the lanes have loaded already */
 };
 
-/* What a handler knows when it is compiled. It fits into a register: what is seldom run, and what
- * loops over lanes one by one, is compiled once for all handlers. */
+/* The compile-time properties of a handler, small enough for a register. Functions that get them
+ * as a parameter, for rare cases and for loops over single lanes, are compiled once for all
+ * handlers. */
 struct access_kind {
     uint8_t element; /* bytes */
     uint8_t count;   /* elements of a lane */
@@ -35,15 +36,15 @@ static inline uint32_t access_bytes(struct access_kind kind)
     return (uint32_t)kind.element * kind.count;
 }
 
-/* The executor's view of a range that addresses may lie in. */
+/* A range that addresses must lie in. */
 struct access_window {
     uint64_t low;
     uint64_t size;
-    uint64_t delta; /* host - device */
+    uint64_t delta; /* host address - device address */
 };
 
-/* Whether the `bytes` at any lane of `mask`'s address lie outside of the window or off their
- * alignment. */
+/* Returns true when, for any lane of `mask`, the `bytes` at its address lie outside the window or
+ * are misaligned. */
 static inline bool access_outside(const uint64_t *address, uint32_t mask,
                                   struct access_window window, uint32_t bytes)
 {
@@ -61,7 +62,7 @@ static inline bool access_outside(const uint64_t *address, uint32_t mask,
 
 enum { HALF_SECTOR = 16 };
 
-/* Accounts one warp access to global memory. */
+/* Counts one warp access to global memory. */
 static inline void access_count(struct exec_warp *warp, const struct exec_inst *inst,
                                 uint64_t sectors, uint64_t bytes, bool store)
 {
@@ -75,8 +76,8 @@ static inline void access_count(struct exec_warp *warp, const struct exec_inst *
     }
 }
 
-/* The same where the lanes do not make one row. Sectors are counted as runs of neighbouring lanes
- * that share one: exact when addresses ascend with the lanes. */
+/* The same for lanes that do not form a row. Counts runs of neighbouring lanes in the same sector,
+ * which is exact when addresses ascend with the lanes. */
 static inline __attribute__((always_inline)) void access_count_lanes(struct exec_warp *warp,
                                                                      const struct exec_inst *inst,
                                                                      const uint64_t *address,
@@ -89,7 +90,8 @@ static inline __attribute__((always_inline)) void access_count_lanes(struct exec
         access_count(warp, inst, sectors + 1, EXEC_LANES * bytes, store);
         return;
     }
-    /* Half a sector a lane, and then the other half: that one is in the first-level cache. */
+    /* Lanes that load half a sector and next the other half find the second in the first-level
+     * cache. */
     bool other_half = bytes == HALF_SECTOR && !store;
     if (bytes == HALF_SECTOR && !warp->halves_begun) {
         memset(warp->halves, 0, sizeof warp->halves);
@@ -108,7 +110,8 @@ static inline __attribute__((always_inline)) void access_count_lanes(struct exec
     access_count(warp, inst, other_half ? 0 : sectors, lanes * bytes, store);
 }
 
-/* Lane by lane, through the instruction's cache and exec_resolve. `address` becomes pointers. */
+/* Checks each lane by itself, through the instruction's cache and exec_resolve. Turns `address`
+ * into pointers. */
 static __attribute__((noinline)) enum access_shape access_slowly(struct exec_warp *warp,
                                                                  const struct exec_inst *inst,
                                                                  uint64_t *address,
@@ -133,7 +136,7 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
         unsigned char *host =
             exec_resolve(warp, inst, l, at, bytes, store ? EXEC_STORE : EXEC_LOAD, kind.generic);
         if (host == NULL) return MEMORY_FAULT;
-        /* What a load touches exec_resolve has seen. */
+        /* For loads exec_resolve has done this. */
         if (store && (at & EXEC_WINDOW_MASK) == 0 && exec_block_shadow_wanted(cache))
             exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element, count);
         address[l] = (uint64_t)(uintptr_t)host;
@@ -143,7 +146,8 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
     return MEMORY_SCATTER;
 }
 
-/* Which words, or elements if those are smaller, a store of a row changes; whether it does all. */
+/* Sets `changed` for each word, or element if that is smaller, of a row that a store changes.
+ * Returns whether it changes all. */
 #define EXEC_DEFINE_CHANGED(T, slot_T, words)                                                      \
     static inline bool changed_##T(const struct exec_warp *warp, const struct exec_inst *inst,     \
                                    const void *row, uint32_t count, uint32_t *changed)             \
@@ -167,7 +171,7 @@ EXEC_DEFINE_CHANGED(u16, u32, 1)
 EXEC_DEFINE_CHANGED(u32, u32, 1)
 EXEC_DEFINE_CHANGED(u64, u64, 2)
 
-/* Nearly all rows have one element for a lane, and that is worth a loop of its own. */
+/* Nearly all rows have one element per lane; that case gets a loop of its own. */
 #define CHANGED(T)                                                                                 \
     (count == 1 ? changed_##T(warp, inst, row, 1, wanted)                                          \
                 : changed_##T(warp, inst, row, count, wanted))
@@ -200,7 +204,7 @@ static __attribute__((noinline)) void near_row(struct exec_warp *warp, const str
         exec_block_shadow_lanes(warp, inst, cache, address, EXEC_ALL, element, count);
 }
 
-/* Loads of words, wherever they are. */
+/* Loads of words at any addresses. */
 static __attribute__((noinline)) bool near_read(struct exec_warp *warp,
                                                 const struct exec_inst *inst,
                                                 const uint64_t *address, uint32_t bytes)
@@ -223,7 +227,8 @@ static __attribute__((noinline)) void own_row(struct exec_warp *warp, const stru
         exec_grid_shadow_touch(warp, inst, cache, l, address + (uint64_t)l * bytes, bytes);
 }
 
-/* What is no row, or not where the instruction was last time. */
+/* An access that is not a row, or is outside the region that the instruction accessed last.
+ * `counted`: its sectors have been counted. */
 static inline __attribute__((always_inline)) enum access_shape
 access_lanes(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
              struct access_kind kind, bool counted)
@@ -264,7 +269,8 @@ access_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *add
     return access_lanes(warp, inst, address, kind, counted);
 }
 
-/* The same for a word to each lane from global memory, which is nearly all of it: to the end. */
+/* The same for loads of one word per lane from global memory, nearly all such accesses: completes
+ * the load. */
 static inline __attribute__((always_inline)) enum access_shape
 load_words(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address)
 {
@@ -322,12 +328,12 @@ static inline struct access_window access_shared_window(const struct exec_warp *
                                   (uint64_t)(uintptr_t)warp->block->shared};
 }
 
-/* Lanes for which 32 at once are no quicker than one by one. */
+/* Up to so many lanes are handled one by one, which is no slower than 32 at once. */
 enum { FEW = 4 };
 
-/* Neither of the two shapes, or not in bounds. A load of several elements may begin inside of the
- * block's memory and end behind it: a GPU rounds that memory up, and compilers load more than they
- * use. What is there is poison. */
+/* Accesses that match neither pattern, or are out of bounds. A load of several elements may begin
+ * inside the block's shared memory and end behind it: GPUs round that memory up, and compilers load
+ * more than they use. The bytes behind it are poison. */
 static __attribute__((noinline)) enum access_shape
 access_shared_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
                     struct access_kind kind, bool wide)
@@ -429,8 +435,8 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
     return MEMORY_FAULT;
 }
 
-/* Lane by lane from, or to, where each pointer leads: elements 0 to 3 of a vector are in slots d,
- * b, c, e. Once for all places. */
+/* Loads from, or stores to, each lane's pointer; elements 0 to 3 of a vector are in slots d, b, c,
+ * e. These functions serve all state spaces. */
 #define EXEC_DEFINE_GATHER(T, vector)                                                              \
     static __attribute__((noinline)) int gather_##T##_##vector(                                    \
         struct exec_warp *warp, const struct exec_inst *inst, const uint64_t *pointers)            \
@@ -477,7 +483,7 @@ VECTORS(EXEC_DEFINE_SCATTER, u16)
 VECTORS(EXEC_DEFINE_SCATTER, u32)
 VECTORS(EXEC_DEFINE_SCATTER, u64)
 
-/* Which shapes a place has is said here, so that the compiler makes nothing for the others. */
+/* The shapes that each state space can have, so that the compiler omits code for the others. */
 #define HAS_ROW(where) ((where) != LOCAL && (where) != SHARED)
 #define HAS_HALVES(where) ((where) == SHARED)
 #define EXEC_DEFINE_LOAD(name, key, where, T, vector)                                              \

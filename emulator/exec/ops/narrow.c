@@ -6,7 +6,7 @@ struct narrow_format {
     unsigned fraction_bits, exponent_bits;
     int bias;
     u32 most; /* the code of the largest finite number */
-    u32 nan;  /* of NaN; formats without one give the largest number for it */
+    u32 nan;  /* of NaN; formats without NaN use the largest number */
 };
 static const struct narrow_format E4M3 = {3, 4, 7, 0x7e, 0x7f}, E5M2 = {2, 5, 15, 0x7b, 0x7f},
                                   E2M3 = {3, 2, 1, 0x1f, 0x1f}, E3M2 = {2, 3, 3, 0x1f, 0x1f},
@@ -19,12 +19,12 @@ static u32 narrow_code(f64 value, const struct narrow_format *format)
     const u32 sign = exec_bits64(value) >> 63 ? 1u << (fraction_bits + format->exponent_bits) : 0;
     const f64 size = fabs(value);
     if (size == 0) return sign;
-    if (size > 0x1p20) return sign | format->most; /* past every format */
+    if (size > 0x1p20) return sign | format->most; /* beyond every format */
     int exponent;
     frexp(size, &exponent);
     exponent -= 1;
     if (exponent < 1 - format->bias) exponent = 1 - format->bias;
-    /* In units of the last place; a carry out of the fraction moves into the exponent. */
+    /* The size in units of the last place; a carry out of the fraction moves into the exponent. */
     const u32 units = (u32)rint(ldexp(size, (int)fraction_bits - exponent));
     const u32 number = units >= 1u << fraction_bits
                            ? units + ((u32)(exponent + format->bias - 1) << fraction_bits)
@@ -65,7 +65,8 @@ static f64 half_relu(f64 value)
     ((u32)((value) < (low) ? (low) : (value) > (high) ? (high) : (value)))
 
 #define KEEP(value) (value)
-/* Both halves of an expression over f32 x, y, z; sources and results through `flush`. */
+/* Evaluates an expression over f32 x, y, z for both halves; sources and results pass through
+ * `flush`. */
 #define PAIR_HALF(expression, flush, p, q, r, shift)                                               \
     (__extension__({                                                                               \
         const f32 x = flush(exec_f32((u32)((p) >> (shift))));                                      \
@@ -78,7 +79,7 @@ static f64 half_relu(f64 value)
     (PAIR_HALF(expression, flush, p, q, r, 0) | PAIR_HALF(expression, flush, p, q, r, 32))
 
 #define EXEC_MANY_ROWS
-/* The order matters: the rows twice, as functions and as a table. */
+/* The order matters: the rows are included twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"
 #include "emulator/exec/ops/narrow.def"

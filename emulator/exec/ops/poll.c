@@ -1,15 +1,16 @@
-/* The instructions that lowering puts behind reads that another thread's write may be awaited with:
- * a warp that waits by looking is noticed, and others get their turn. Compiled once per EXEC_LEVEL.
+/* Detection of polling. Lowering puts these instructions behind reads by which a program may wait
+ * for another thread's write. A warp that waits by polling yields to others. Compiled once per
+ * EXEC_LEVEL.
  */
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 
-/* A warp that waits by looking takes a slot that others leave free, and its reads are answered by
- * the cache: a launch is not charged for it. Called behind each look; inst->a is the slot of its
- * address, if imm. */
+/* Discounts a poll. On a GPU a polling warp uses an issue slot that others leave free, and the
+ * cache answers its reads, so the launch is not charged for them. Called after each poll; inst->a
+ * is the slot of its address, if imm is set. */
 static inline void look_again(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    enum { TIGHT = 64 }; /* instructions between two looks; with more there is work in the loop */
+    enum { TIGHT = 64 }; /* instructions between two polls; with more, the loop does other work */
     struct exec_idle *idle = &warp->idle;
     struct exec_counts *counts = &warp->worker->counts;
     if (!inst->imm) return;
@@ -30,10 +31,11 @@ static inline void look_again(struct exec_warp *warp, const struct exec_inst *in
     idle->transactions = counts->transactions;
 }
 
-/* Follows a read that another thread's write may be awaited with (volatile, acquire, atomic); d is
- * its destination, of elements of `bytes`, known when compiling. The same values at the same
- * instruction over and over mean waiting: others, in the warp and beyond, get a turn. They are
- * compared and kept as they are: a checksum of 32 lanes takes longer than its loads and stores. */
+/* Follows a read by which the program may wait for another thread's write (volatile, acquire,
+ * atomic). Slot d is the read's destination, of elements of `bytes`, a compile-time constant. The
+ * same values at the same instruction several times mean waiting: other fragments, warps and blocks
+ * get their turn. The values are compared and kept as they are, since a checksum of 32 lanes takes
+ * longer than their loads and stores. */
 static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, size_t bytes)
 {
     enum { POLLS_BEFORE_YIELD = 8 };

@@ -1,12 +1,12 @@
 /* printf in kernels: C's conversions over arguments that nvcc packed into a buffer, each aligned to
- * its size. Nothing that a kernel passes is trusted: strings and the buffer are read where memory
- * allows, and conversions are rebuilt, never handed on. */
+ * its size. Nothing that a kernel passes is trusted: strings and the buffer are read only where
+ * memory is valid, and conversions are rebuilt, never passed on. */
 #include "emulator/exec/ops/private.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A conversion: flags, width, precision, size of the argument, letter. */
+/* A parsed conversion. */
 struct conversion {
     char flags[8];
     int width, precision; /* -1: none */
@@ -19,7 +19,7 @@ struct printer {
     const struct exec_inst *inst;
     unsigned lane;
     uint64_t next; /* device address of the next argument */
-    int taken;     /* arguments */
+    int taken;     /* arguments taken */
     char text[512];
     size_t used;
 };
@@ -64,7 +64,7 @@ static bool take_int(struct printer *printer, int *value)
     return true;
 }
 
-/* A number of at most four digits or `*`. */
+/* Parses `*`, or a number, clamped to at most four digits. */
 static const char *parse_number(struct printer *printer, const char *at, int *number, bool *fine)
 {
     if (*at == '*') {
@@ -76,7 +76,7 @@ static const char *parse_number(struct printer *printer, const char *at, int *nu
     return at;
 }
 
-/* `at` is behind the %. Returns where the conversion ends. */
+/* `at` is behind the %. Returns where the conversion ends. `*fine` becomes false on a fault. */
 static const char *parse(struct printer *printer, const char *at, struct conversion *conversion,
                          bool *fine)
 {
@@ -101,7 +101,7 @@ static const char *parse(struct printer *printer, const char *at, struct convers
     return *at ? at + 1 : at;
 }
 
-/* C's conversion for a value that is passed as one type. */
+/* Writes the conversion as a C format; `length` is its length modifier. */
 static void spell(const struct conversion *conversion, const char *length, char *format,
                   size_t size)
 {
@@ -231,7 +231,7 @@ static bool convert(struct printer *printer, const struct conversion *conversion
     case '%':
         put(printer, "%", 1);
         return true;
-    default: /* as it stands, like CUDA */
+    default: /* copied unchanged, as CUDA does */
         put(printer, "%", 1);
         if (conversion->letter) put(printer, &conversion->letter, 1);
         return true;

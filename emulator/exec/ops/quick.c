@@ -1,7 +1,7 @@
-/* Loads, stores, atomics and exchanges of whole warps, for machine code: ops/quick.h.
+/* Fast paths of full warps' loads, stores, atomics and exchanges, for machine code: ops/quick.h.
  *
- * Where a base register's lanes lead is asked apart from the offset behind it, so that LLVM asks it
- * once for all accesses by that register.
+ * The pattern of the addresses in a base register is tested without the instruction's offset, so
+ * that LLVM tests it once for all accesses through that register.
  */
 #include "emulator/exec/ops/quick.h"
 #include "emulator/exec/check/block_shadow_row.h"
@@ -12,14 +12,14 @@
 
 #include <string.h>
 
-/* All that such a function calls is put in line. */
+/* Everything that such a function calls is inlined. */
 #define QUICK __attribute__((flatten)) bool
 
 #define FIRSTS                                                                                     \
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,    \
         16, 16, 16, 16, 16
 
-/* Whether the addresses of each half of the warp are `step` bytes apart. */
+/* Returns true when in each half of the warp the addresses are `step` bytes apart. */
 #define DEFINE_APART(B)                                                                            \
     static inline bool apart_##B(const B *base, B step)                                            \
     {                                                                                              \
@@ -31,8 +31,8 @@
 DEFINE_APART(u32)
 DEFINE_APART(u64)
 
-/* Where the lower and the upper half's first lanes lead, and whether the others lead to the same
- * place or to the elements behind it. */
+/* The addresses of each half's first lane; and whether the other lanes' are the same, or those of
+ * the consecutive elements. */
 struct rows {
     u64 low, high;
     bool same, row;
@@ -51,8 +51,7 @@ struct rows {
 DEFINE_ROWS(u32)
 DEFINE_ROWS(u64)
 
-/* Where the elements of the lower and the upper half are, for the host: one behind the other from
- * here on, or all the same one. */
+/* Host addresses of the two halves' elements: consecutive from there on; with `same`, one each. */
 struct parts {
     unsigned char *low, *high;
     bool same;
@@ -84,7 +83,7 @@ static QUICK some_watch(const struct exec_quick *quick, const struct exec_inst *
     return settle_some(quick->warp, inst, quick->mask, base, store ? values : NULL);
 }
 
-/* What a tile is mostly read for is in line: a call would put all vectors on the stack and back. */
+/* The most frequent case of a tile is inlined: a call would spill and reload all vectors. */
 static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
 {
     const struct exec_block *block = quick->warp->block;
@@ -121,7 +120,8 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
 
 /* ---- global memory --------------------------------------------------------------------------- */
 
-/* A touch of a launch whose footprint is wanted; false: it is judged as well. */
+/* Marks an access in the launch's footprint. Returns false, without effect, when it must be
+ * race-checked too. */
 static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 low, u64 high,
                                            u64 span)
 {
@@ -131,7 +131,7 @@ static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 
     return true;
 }
 
-/* A load that is judged. */
+/* The same for a load that is race-checked; false: the check would record something. */
 static __attribute__((noinline)) bool mark_known(const struct exec_warp *warp,
                                                  struct exec_region_cache *cache, u64 low, u64 high,
                                                  u64 bytes)
@@ -143,8 +143,8 @@ static __attribute__((noinline)) bool mark_known(const struct exec_warp *warp,
     return true;
 }
 
-/* The same in line, of loads of whole words of marks from where nothing has been stored to: of most
- * of them. False: nothing is done. */
+/* The same inlined, for most loads: those of whole words of marks, from allocations that nothing
+ * has been stored to. Returns false, without effect, for others. */
 INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 span)
 {
     const struct exec_owners *owners = cache->owners;
@@ -158,8 +158,8 @@ INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 s
     return true;
 }
 
-/* Bytes of a lane of which check and count know more than this here: HALF_SECTOR of ops/memory.c.
- */
+/* Bytes per lane for which ops/memory.c (HALF_SECTOR) counts scattered accesses differently; only
+ * contiguous rows are taken here. */
 enum { HALF_SECTOR = 16 };
 
 INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
@@ -188,9 +188,10 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     return true;
 }
 
-/* ---- some lanes of a warp: one by one ---------------------------------------------------------
+/* ---- some lanes of a warp, one by one ---------------------------------------------------------
  *
- * Not in line, and by way of arrays: what a stretch keeps in registers stays there. */
+ * Not inlined, and through arrays, so that the values that the region keeps in registers stay
+ * there. */
 
 #define APART static __attribute__((noinline)) bool
 
@@ -233,15 +234,16 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
         return true;                                                                               \
     }
 
-/* As access_count_lanes of ops/memory.c, for lanes of less than HALF_SECTOR: a load or store of
- * lanes that are looked at one by one. */
+/* The state of a load or store whose lanes are checked one by one. Counts sectors as
+ * access_count_lanes of ops/memory.c does for less than HALF_SECTOR bytes per lane. */
 struct reach {
     struct exec_region_cache *cache;
-    u64 low, last, delta, imm, odd; /* bits that an address must not have */
+    u64 low, last, delta, imm, odd; /* bits that an aligned address does not have */
     u64 sectors, before;
 };
 
-/* False: nothing is known of the region. */
+/* Returns false when the region is not known, or a store must be race-checked or goes to read-only
+ * memory. */
 INLINE bool reach_begins(const struct exec_warp *warp, const struct exec_inst *inst, u32 bytes,
                          bool store, struct reach *reach)
 {
@@ -256,7 +258,7 @@ INLINE bool reach_begins(const struct exec_warp *warp, const struct exec_inst *i
     return !((cache->size < bytes) | (store & (is_judged(cache) | cache->read_only)));
 }
 
-/* False: the lane is not allowed to. */
+/* Checks and counts one lane. Returns false when its access is not allowed. */
 INLINE bool reach_lane(struct reach *reach, u64 *at)
 {
     *at += reach->imm;
@@ -279,7 +281,7 @@ INLINE bool reach_all(struct reach *reach, u64 *at)
     return !bad;
 }
 
-/* Counts what `lanes` lanes do. */
+/* Counts the access of `lanes` lanes. */
 INLINE void reach_counts(struct exec_warp *warp, const struct exec_inst *inst, u32 lanes, u32 bytes,
                          bool store, const struct reach *reach)
 {
@@ -289,7 +291,8 @@ INLINE void reach_counts(struct exec_warp *warp, const struct exec_inst *inst, u
     warp->chain += !store && inst->extra != NULL;
 }
 
-/* False: it is judged, and leaves something. */
+/* Marks and counts the access. Returns false when a race check would record something that only the
+ * slow path can. */
 INLINE bool reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,
                        const u64 *at, u32 bytes, bool store, const struct reach *reach)
 {
@@ -346,8 +349,8 @@ GATHERS(DEFINE_GLOBAL_GATHER)
 SCATTERS(DEFINE_SHARED_SCATTER)
 SCATTERS(DEFINE_GLOBAL_SCATTER)
 
-/* Where a lane that is alone finds its element in global memory, and that it does; NULL: it may
- * not, or nothing is known of the region. */
+/* Returns the host address of a lone lane's element in global memory, after marking and counting
+ * the access. NULL: the access is not allowed, needs the slow path, or the region is not known. */
 static __attribute__((noinline)) unsigned char *
 reach_alone(struct exec_warp *warp, const struct exec_inst *inst, u64 at, u32 bytes, bool store)
 {
@@ -360,14 +363,16 @@ reach_alone(struct exec_warp *warp, const struct exec_inst *inst, u64 at, u32 by
     return (unsigned char *)(uintptr_t)(at + reach.delta);
 }
 
-/* What a row does of one element for a lane, whatever the lanes and their addresses. */
+/* One element per lane, for any active lanes and any addresses: types and arguments per state
+ * space. */
 #define ADDRESS_shared u32
 #define ADDRESS_global u64
 #define OF_shared quick->shared, quick->shared_bytes, quick->mask, (u32)inst->imm
 #define OF_global quick->warp, inst, quick->mask
 
-/* A lane alone needs no arrays: the end of a reduction is made of such, and most of a loop whose
- * lanes go round unequally often. What an array got word by word is slow to read as a vector. */
+/* A single active lane needs no arrays. The end of a reduction is made of such accesses, and so is
+ * most of a loop whose lanes iterate unequally often. An array that was filled word by word is slow
+ * to read as a vector. */
 INLINE unsigned char *find_alone_shared(const struct exec_quick *quick,
                                         const struct exec_inst *inst, u32 lane, u32 bytes,
                                         bool store)
@@ -453,13 +458,13 @@ SOME_LOADS(DEFINE_SOME_LOAD, global)
 SOME_STORES(DEFINE_SOME_STORE, shared)
 SOME_STORES(DEFINE_SOME_STORE, global)
 
-/* The even elements of two halves, one behind the other, and the odd ones. */
+/* The even elements of two half warps, and the odd ones. */
 #define EVEN(x, y)                                                                                 \
     __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
 #define ODD(x, y)                                                                                  \
     __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
 
-/* What each lane has of half a warp's N elements a lane, in `to`. */
+/* Splits a half warp's elements, N per lane: `to[k]` gets element k of each lane. */
 #define DEFINE_DEAL(T)                                                                             \
     INLINE void deal_##T##_1(const half_##T *from, half_##T *to)                                   \
     {                                                                                              \
@@ -486,7 +491,7 @@ DEFINE_DEAL(s16)
 DEFINE_DEAL(u32)
 DEFINE_DEAL(u64)
 
-/* Into the slot of element k of each lane. */
+/* Stores element k of each lane to a slot. */
 #define LOAD_ELEMENT(T, k, slot)                                                                   \
     *(lanes_##T *)(void *)(quick->slots + inst->slot) = __builtin_convertvector(                   \
         __builtin_shufflevector(low[k], high[k], LOW_LANES, HIGH_LANES), lanes_##T)
@@ -499,7 +504,8 @@ DEFINE_DEAL(u64)
     LOAD_ELEMENT(T, 2, c);                                                                         \
     LOAD_ELEMENT(T, 3, e)
 
-/* Where lanes lead whose elements lie anyhow: what is known to go by steps is not in the slots. */
+/* The addresses of lanes without a pattern. Where the step is known the slot is stale, so they are
+ * computed. */
 #define PLACES_shared memcpy(at, quick->slots + inst->a, sizeof at)
 #define PLACES_global                                                                              \
     if (quick->stepped)                                                                            \
@@ -510,7 +516,7 @@ DEFINE_DEAL(u64)
     else                                                                                           \
         memcpy(at, quick->slots + inst->a, sizeof at)
 
-/* They are the rule where a tile has edges, or a torus none, and where a column is read. */
+/* Loads without a pattern are the rule at a tile's edges, on a torus and in columns. */
 #define ANYHOW_1(where, T)                                                                         \
     {                                                                                              \
         ADDRESS_##where at[EXEC_LANES];                                                            \
@@ -564,7 +570,7 @@ DEFINE_DEAL(u64)
 #define PAIR_HIGH(x, y)                                                                            \
     __builtin_shufflevector(x, y, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,  \
                             24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63)
-/* Elements 0 and 2, and 1 and 3, and then those. */
+/* Interleaves elements 0 and 2, and 1 and 3, and then both results. */
 #define STORE_4(T)                                                                                 \
     const warp_##T x = LANES_OF(T, d), y = LANES_OF(T, b), z = LANES_OF(T, c), w = LANES_OF(T, e); \
     warp_##T *low = (warp_##T *)(void *)parts.low, *high = (warp_##T *)(void *)parts.high;         \
@@ -575,7 +581,7 @@ DEFINE_DEAL(u64)
     high[0] = PAIR_LOW(even_high, odd_high);                                                       \
     high[1] = PAIR_HIGH(even_high, odd_high)
 
-/* A row of an element to each lane may be judged, and stored. */
+/* A store of one element per lane to a row may be race-checked and stored by store_judged_*. */
 #define JUDGED_shared_1(T) return false
 #define JUDGED_shared_2 JUDGED_shared_1
 #define JUDGED_shared_4 JUDGED_shared_1
@@ -616,9 +622,9 @@ LOADS(DEFINE_LOAD, global)
 STORES(DEFINE_STORE, shared)
 STORES(DEFINE_STORE, global)
 
-/* ---- atomics: the lanes' turns, once all their addresses are known to be fine -----------------
+/* ---- atomics: lane by lane, once all addresses are known to be valid --------------------------
  *
- * EXEC_NO_SLOT for d: nobody reads what was there. */
+ * EXEC_NO_SLOT as slot d: nobody reads the old values. */
 
 #define BITS                                                                                       \
     1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,      \
@@ -629,7 +635,7 @@ STORES(DEFINE_STORE, global)
     0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,   \
         25, 26, 27, 28, 29, 30
 
-/* A bit for each lane whose `lanes` are all ones, of lanes that are that or 0. */
+/* Returns a mask of the lanes that are all ones; the others must be 0. */
 INLINE u32 bits_of(warp_u32 lanes)
 {
     const warp_u32 bits = {BITS};
@@ -652,7 +658,8 @@ INLINE bool places_shared(const struct exec_quick *quick, const struct exec_inst
     return true;
 }
 
-/* Whether some owner is not the block, or many, as far as is seen at a glance. */
+/* Returns true when the owner of some word may be neither this block nor `many`. Only the table of
+ * bytes is looked at. */
 EXEC_OWNER_RACES static inline bool any_unowned(const u8 *owners, const u64 *at, u32 mine)
 {
     const u32 many = UINT32_MAX;
@@ -672,9 +679,10 @@ static inline bool any_unmarked(const u64 *marks, const u64 *at)
     return (unmarked & 0xf) != 0;
 }
 
-/* Atomics of words, judged between blocks, that meet no other block's loads and stores: what
- * exec_mark and exec_grid_shadow_touch do of each lane. Mostly others have been there, and nothing
- * is to be written. False: nothing is done. Not in line: it is long. */
+/* Race-checks atomics of words between blocks, where nothing has been stored to the allocation:
+ * does for each lane what exec_mark and exec_grid_shadow_touch do. Mostly other blocks have been
+ * there before, and nothing is written. Returns false, without effect, in other cases. Not inlined,
+ * because it is long. */
 static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, const u64 *address,
                                             u32 bytes, u64 block)
 {
@@ -702,7 +710,9 @@ static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, con
     return true;
 }
 
-/* Nobody else is at work there. */
+/* Finds the lanes' places in global memory. Returns false, without effect, when an access is not
+ * allowed or needs the slow path of a race check, or when the operation commutes and other workers
+ * may execute it at the same time. */
 INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                           bool commutes, warp_u64 *places)
 {
@@ -760,7 +770,7 @@ INLINE bool brings_same(const unsigned char *slot, bool wide)
         memcpy(pointers, &places, sizeof pointers);                                                \
         memcpy(bb, quick->slots + inst->b, sizeof bb);                                             \
         memcpy(cc, quick->slots + inst->c, sizeof cc);                                             \
-        /* Mostly they bring the same, a constant; to shared memory that is no faster. */          \
+        /* Mostly all lanes bring the same constant. For shared memory this case is no faster. */  \
         if (!shared && brings_same(quick->slots + inst->b, sizeof *bb == sizeof(u64)))             \
             ATOMIC_LANES(T, bb[0], expression)                                                     \
         else                                                                                       \
@@ -775,7 +785,7 @@ INLINE bool brings_same(const unsigned char *slot, bool wide)
 #define COMMUTES(name, keys, T, expression) DEFINE_ATOMIC(name, keys, T, expression, true)
 #include "emulator/exec/ops/atomic.def"
 
-/* ---- what all lanes do together: where all are here, and name all -----------------------------
+/* ---- warp-wide operations: all lanes are active and all member masks are full -----------------
  */
 
 INLINE bool is_together(const struct exec_quick *quick, const struct exec_inst *inst)
@@ -794,7 +804,7 @@ INLINE bool is_together(const struct exec_quick *quick, const struct exec_inst *
         LOW_LANES, HIGH_LANES                                                                      \
     }
 
-/* The lanes' values moved by `by`, 0 to 31: a step for each of its bits. */
+/* Moves lanes' values by `by`, 0 to 31: one shuffle for each of its bits. */
 #define STEP(x, by, bit, ...) ((by)&bit ? __builtin_shufflevector(x, x, __VA_ARGS__) : (x))
 #define UP(n)                                                                                      \
     (0 - n) & 31, (1 - n) & 31, (2 - n) & 31, (3 - n) & 31, (4 - n) & 31, (5 - n) & 31,            \
@@ -819,7 +829,7 @@ INLINE bool is_together(const struct exec_quick *quick, const struct exec_inst *
 DEFINE_MOVE(rotate, UP)
 DEFINE_MOVE(cross, ACROSS)
 
-/* As ops/sync.c's, where b and c are the same for all lanes. */
+/* The same as in ops/sync.c, when b and c are uniform. */
 #define DEFINE_SHUFFLE(name, moved, source, in_range)                                              \
     static QUICK shuffle_##name(const struct exec_quick *quick, const struct exec_inst *inst)      \
     {                                                                                              \

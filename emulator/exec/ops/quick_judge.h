@@ -1,7 +1,8 @@
-/* Stores of a warp's rows that are judged between blocks and threads, for machine code:
- * of ops/quick.c, and whether that is to be done, of ops/lone.c as well. They do it as near_row,
- * own_row and exec_grid_shadow_settle do it, where nobody else has been: nearly all. Each function
- * answers whether all is done; if not, memory is as it was.
+/* Race checks between blocks and between threads for the stores of full warps in machine code
+ * (ops/quick.c), and the question whether an access is race-checked at all (ops/lone.c too). They
+ * handle the common case that nobody else has touched the memory, and then do the same as near_row
+ * and own_row of ops/memory.c and exec_grid_shadow_settle. Each function returns true when
+ * everything is done; if not, memory is as it was.
  */
 #ifndef OVERLAP_EXEC_OPS_QUICK_JUDGE_H
 #define OVERLAP_EXEC_OPS_QUICK_JUDGE_H
@@ -12,8 +13,8 @@
 
 #include <string.h>
 
-/* Sectors of two rows or places of `span` bytes, of which the second is behind the first; `whole`:
- * right behind it, or the same. As access_count of ops/memory.c has it. */
+/* Returns the sectors of two stretches of `span` bytes each, the second behind the first. `whole`:
+ * it follows immediately, or they are the same. Counts as access_count of ops/memory.c does. */
 INLINE u64 sectors_of(bool whole, u64 low, u64 high, u64 span)
 {
     const u64 low_last = (low + span - 1) >> 5, high_last = (high + span - 1) >> 5;
@@ -21,7 +22,7 @@ INLINE u64 sectors_of(bool whole, u64 low, u64 high, u64 span)
     return low_last - (low >> 5) + 1 + high_last - (high >> 5) + 1 - (low_last == high >> 5);
 }
 
-/* An access of the whole warp. */
+/* Counts an access of a full warp. */
 INLINE void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 sectors,
                   u32 bytes, bool store)
 {
@@ -41,7 +42,8 @@ static inline bool is_judged(const struct exec_region_cache *cache)
                                     exec_block_shadow_wanted(cache));
 }
 
-/* Whether a load that is judged between blocks leaves nothing that is not there already. */
+/* Returns true when checking this load between blocks would change nothing: every sector already
+ * has this block as its reader, and no other block has stored to it. */
 INLINE bool is_known_to_blocks(const struct exec_warp *warp, const struct exec_region_cache *cache,
                                const struct exec_span *span)
 {
@@ -56,7 +58,7 @@ INLINE bool is_known_to_threads(const struct exec_warp *warp, const struct exec_
     return !exec_block_shadow_wanted(cache) || exec_block_shadow_is_known(warp, span);
 }
 
-/* Both. Not in line: it is seldom asked. */
+/* Returns true when both hold. Not inlined, because it is seldom called. */
 static __attribute__((noinline)) bool is_known(const struct exec_warp *warp,
                                                const struct exec_region_cache *cache,
                                                const struct exec_span *span)
@@ -64,7 +66,8 @@ static __attribute__((noinline)) bool is_known(const struct exec_warp *warp,
     return is_known_to_blocks(warp, cache, span) && is_known_to_threads(warp, cache, span);
 }
 
-/* Judges the loads of the lanes of `mask`. */
+/* Checks the loads of the lanes of `mask` for races. Returns false when this is left to the slow
+ * path. */
 static __attribute__((noinline)) bool judge_load(struct exec_warp *warp,
                                                  const struct exec_inst *inst,
                                                  const struct exec_region_cache *cache,
@@ -78,15 +81,15 @@ static __attribute__((noinline)) bool judge_load(struct exec_warp *warp,
 
 /* ---- runs ---------------------------------------------------------------------------------- */
 
-/* Neighbouring elements of a warp's lanes, which are stored; which of them are changed. */
+/* Neighbouring elements that a warp's lanes store, and how many of them the store changes. */
 struct run {
     u64 at;
-    u32 bytes, lane_bits; /* of all; a lane has 1 << lane_bits of them */
-    u32 thread;           /* of the first */
+    u32 bytes, lane_bits; /* bytes of the whole run; a lane has 1 << lane_bits of them */
+    u32 thread;           /* of the first element */
     enum { CHANGED_NONE, CHANGED_SOME, CHANGED_ALL } changed;
 };
 
-/* Part of a run in one line of check/block_shadow.h. */
+/* The part of a run in one line of check/block_shadow.h. */
 struct line_part {
     u64 at;
     u32 inside, bytes, thread;
@@ -104,8 +107,9 @@ static inline bool next_part(struct line_part *part, const struct run *run)
     return true;
 }
 
-/* Whether the run is the only touch of each of its lines, and is that from now on. Where it changes
- * nothing it leaves nothing: whether nobody in the block has touched them since its last order. */
+/* Records the run as the only access to each of its lines. Returns false when a line has others. A
+ * run that changes nothing records nothing: for it, returns true when nobody in the block has
+ * touched the lines since the block's last ordering point. */
 static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, const struct run *run)
 {
     struct exec_block_shadow *near = warp->block->near;
@@ -129,7 +133,7 @@ static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, const
     return true;
 }
 
-/* `bytes`: the run's, known where it is put in line. */
+/* `bytes`: the run's length, a constant where this is inlined. */
 INLINE bool judge_run(struct exec_warp *warp, const struct exec_inst *inst,
                       struct exec_region_cache *cache, const struct run *run, u32 bytes)
 {
@@ -142,7 +146,8 @@ INLINE bool judge_run(struct exec_warp *warp, const struct exec_inst *inst,
     return true;
 }
 
-/* Once the values are there: exec_grid_shadow_settle. */
+/* Records this block as the owner of the stored bytes, after the values are in memory: see
+ * exec_grid_shadow_settle. */
 INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache *cache,
                     const struct run *run, u32 bytes)
 {
@@ -150,8 +155,9 @@ INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache
                     exec_owner_of(warp->block->index));
 }
 
-/* A row, or one for each half of the warp: the tile of a block that is 16 wide. Not in line,
- * because it is long, and without `quick`: who sees that sees all slots. */
+/* Stores a row, or one for each half of the warp, as for the tile of a block that is 16 wide. Not
+ * inlined, because it is long. It does not get `quick`, through which all slots would escape and so
+ * leave their registers. */
 #define DEFINE_JUDGED(T)                                                                           \
     static __attribute__((noinline)) bool store_judged_##T(                                        \
         struct exec_warp *warp, const struct exec_inst *inst, u64 low, u64 high, const T *values)  \

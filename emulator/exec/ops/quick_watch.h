@@ -1,7 +1,7 @@
-/* What row "watch" does of a whole warp's loads and stores of rows in shared memory, for machine
- * code, ops/quick.c and ops/lone.c, which alone include it: nearly all of what is loaded was last
- * stored before a barrier. Each function answers whether all is done; if not, nothing is. And the
- * vectors of ops/quick.c.
+/* The work of row "watch" (race checks of shared memory) for full warps in machine code: loads and
+ * stores of rows of which, mostly, everything loaded was stored before a barrier. Only ops/quick.c
+ * and ops/lone.c include this file. Each function returns true when everything is done; if not,
+ * nothing is. Also defines the vector types of ops/quick.c.
  */
 #ifndef OVERLAP_EXEC_OPS_QUICK_WATCH_H
 #define OVERLAP_EXEC_OPS_QUICK_WATCH_H
@@ -11,7 +11,7 @@
 
 /* ---- vectors ------------------------------------------------------------------------------ */
 
-/* Elements of half a warp, wherever they lie, and of all of it. */
+/* Vectors of a half warp's and a full warp's elements, without alignment. */
 #define VECTORS(T)                                                                                 \
     typedef T half_##T __attribute__((vector_size(EXEC_HALF * sizeof(T)), aligned(sizeof(T))));    \
     typedef T warp_##T __attribute__((vector_size(EXEC_LANES * sizeof(T)), aligned(sizeof(T))));
@@ -29,12 +29,13 @@ typedef warp_u64 lanes_u64;
 #define LOW_LANES 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #define HIGH_LANES 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
 
-/* In line where it is called with constants, or what depends on them stays. */
+/* Always inlined: only then do constant arguments fold. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- the rows ------------------------------------------------------------------------------ */
+/* ---- rows in shared memory ------------------------------------------------------------------- */
 
-/* Whether any, or every one, of 16 cells is of something that nothing orders. */
+/* Return true when any, or every one, of 16 cells holds an access that is not ordered before this
+ * one (at or above the shadow's floor). */
 static inline bool any_recent(const s32 *cells, s32 floor)
 {
     const half_s32 here = *(const half_s32 *)(const void *)cells;
@@ -47,8 +48,9 @@ static inline bool all_recent(const s32 *cells, s32 floor)
     return __builtin_reduce_max((half_u32)(here < floor)) == 0;
 }
 
-/* Both rows are read by the warp: by the first that does so, or by the second, another. What
- * check/shadow.c keeps of either is the same for all cells; false: it is not. */
+/* Records that the warp reads both rows, if it is the first reader of all their cells, or the
+ * second, after another warp: then all cells get what check/shadow.c would record in each. Returns
+ * false, without effect, in mixed cases. */
 static bool read_rows(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
 {
     const u32 at[2] = {low, high};
@@ -86,7 +88,7 @@ static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32
     const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
     const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
     if (any_recent(writes + low, floor) | any_recent(writes + high, floor)) return false;
-    /* With two readers of different warps no write is unseen. */
+    /* Two readers of different warps are recorded: any later store conflicts with one of them. */
     if (all_recent(others + low, floor) & all_recent(others + high, floor)) return true;
     if (read_rows(shadow, low, high, warp, site)) return true;
     const warp_s32 threads = (warp_s32){LOW_LANES, HIGH_LANES} + (s32)(warp * EXEC_LANES);
@@ -98,7 +100,8 @@ static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32
 
 #define LIKELY(condition) __builtin_expect(condition, 1)
 
-/* Whether either half's row, or cell, is as the block's memory was at first: check/unwritten.h. */
+/* Returns true when a word of either half's row, or cell, still has the initial fill value:
+ * check/unwritten.h. */
 INLINE bool is_unwritten(const struct exec_block *block, u32 low, u32 high, bool same)
 {
     const u32 *memory = (const u32 *)(const void *)block->shared, word = block->unwritten_word;
@@ -109,13 +112,15 @@ INLINE bool is_unwritten(const struct exec_block *block, u32 low, u32 high, bool
     return __builtin_reduce_max((half_u32)((lower == word) | (upper == word))) != 0;
 }
 
-/* As op_watch of ops/racecheck.c has it, but with no copy at all. */
+/* The same condition as in op_watch of ops/racecheck.c, except that no asynchronous copy at all may
+ * have been issued. */
 static inline bool is_plain(const struct exec_block *block)
 {
     return exec_watch_is_plain(block) & (block->async == NULL);
 }
 
-/* Loads of one cell by each half, which no other warp has touched. */
+/* Each half loads one cell, not the same, that nobody has touched since the last ordering point:
+ * records the warp as the reader. */
 INLINE bool watch_fresh(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
 {
     const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
@@ -133,7 +138,8 @@ INLINE bool watch_fresh(struct exec_shadow *shadow, u32 low, u32 high, u32 warp,
     return true;
 }
 
-/* Loads, by both halves, of a row that two warps have read already. */
+/* Both halves load the same row, which two warps have read already and nobody has stored to since
+ * the last ordering point: nothing needs recording. */
 INLINE bool watch_again(const struct exec_shadow *shadow, u32 low, u32 high)
 {
     const s32 floor = shadow->floor;
@@ -143,7 +149,7 @@ INLINE bool watch_again(const struct exec_shadow *shadow, u32 low, u32 high)
     return low == high && __builtin_reduce_max((half_u32)((write >= floor) | (other < floor))) == 0;
 }
 
-/* Not in line: it is long, and few registers are worth keeping across it. */
+/* Not inlined: it is long, and few registers are worth keeping across the call. */
 static __attribute__((noinline, cold)) bool settle(struct exec_warp *warp, u32 low, u32 high,
                                                    bool same, const struct exec_inst *inst)
 {
@@ -157,7 +163,7 @@ static __attribute__((noinline, cold)) bool settle(struct exec_warp *warp, u32 l
     return true;
 }
 
-/* Loads of 32 neighbouring words in whatever order: a row that goes round a torus. */
+/* Loads of 32 neighbouring words in any order, such as a row that wraps round a torus. */
 static __attribute__((noinline)) bool
 settle_neighbours(struct exec_warp *warp, const struct exec_inst *inst, const u32 *base)
 {
@@ -185,7 +191,8 @@ settle_neighbours(struct exec_warp *warp, const struct exec_inst *inst, const u3
     return true;
 }
 
-/* A row of which nothing is known that a barrier has not ordered: only what changes is touched. */
+/* Stores to rows that nobody has touched since the last barrier. Only the cells whose values change
+ * are updated. */
 static __attribute__((noinline)) bool settle_store(struct exec_warp *warp, u32 low, u32 high,
                                                    const u32 *values, u32 site)
 {
@@ -226,8 +233,8 @@ static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept
     return cell >= shadow->floor && !own;
 }
 
-/* Whether a lane may touch the word at `at`, and nobody need be told. `value`: what is stored;
- * NULL: it loads. */
+/* Returns true when a lane may access the word at `at` and nothing has to be reported. `value`:
+ * what the lane stores; NULL: it loads. */
 static inline bool may_touch(const struct exec_warp *warp, u32 lane, u32 at, const u32 *value)
 {
     const struct exec_block *block = warp->block;
@@ -242,7 +249,7 @@ static inline bool may_touch(const struct exec_warp *warp, u32 lane, u32 at, con
                                     is_unordered(block->shadow, EXEC_KEPT_READ_OTHER, k, thread));
 }
 
-/* It does: a store that changes nothing leaves nothing. */
+/* Records that access. A store that changes nothing is not recorded. */
 static inline void touch(const struct exec_warp *warp, const struct exec_inst *inst, u32 lane,
                          u32 at, const u32 *value)
 {
@@ -267,8 +274,8 @@ static __attribute__((noinline)) bool settle_lone(struct exec_warp *warp,
     return true;
 }
 
-/* Each lane its own word, further on from lane to lane. `values`: what is stored; NULL: it loads.
- */
+/* Each lane accesses its own word, at addresses that ascend with the lanes. `values`: what is
+ * stored; NULL: the lanes load. */
 static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
                                                   const struct exec_inst *inst, u32 mask,
                                                   const u32 *base, const u32 *values)
@@ -290,7 +297,7 @@ static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
     return true;
 }
 
-/* ---- atomics of a whole warp, anywhere --------------------------------------------------------
+/* ---- atomics of a full warp, at any addresses -------------------------------------------------
  */
 
 static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,

@@ -1,9 +1,9 @@
-/* The instructions that lowering puts before accesses that are to be watched: check/shadow.h,
- * check/order.h. Compiled once per EXEC_LEVEL.
+/* The instructions that lowering puts before accesses that are race-checked: "watch"
+ * (check/shadow.h) and "order" (check/order.h). Compiled once per EXEC_LEVEL.
  *
- * Nearly all are accesses of 4 bytes to shared memory by whole warps that meet nobody, or volatile
- * ones of each thread to a word of its own: those are settled here, 32 lanes at once. The rest goes
- * to check/shadow.c and check/order.c, lane by lane.
+ * Nearly all of these accesses are either accesses of 4 bytes to shared memory by full warps
+ * without a conflict, or volatile accesses of each thread to a word of its own. These are completed
+ * here, 32 lanes at once. All others go to check/shadow.c and check/order.c, lane by lane.
  */
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/block_shadow.h"
@@ -16,16 +16,16 @@
 #include "emulator/exec/ops/tables.h"
 #include "emulator/exec/ops/watch.h"
 
-/* ---- by halves of a warp: ops/lanes.h -------------------------------------------------------- */
+/* ---- by halves of a warp: exec_halves of ops/lanes.h ----------------------------------------- */
 
 #define FOR_HALF EXEC_NO_DEPENDENCE for (s32 l = 0; l < EXEC_HALF; l++)
 
-/* Which lanes matter: 1 for each. */
+/* 1 for each lane that matters: here all. */
 static const u32 all_lanes[EXEC_LANES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
-/* Whether every cell that matters of the two rows from `at` on is ordered before the warp's touch,
- * or is its own thread's. */
+/* Returns true when every cell that matters, of the two rows at `at`, is ordered before this access
+ * or belongs to the accessing thread. */
 static inline bool are_clear(const struct exec_shadow *shadow, enum exec_kept kept, const u32 *at,
                              s32 first, const u32 *matters)
 {
@@ -71,8 +71,9 @@ static inline bool load_rows(struct exec_warp *warp, const struct exec_inst *ins
     return true;
 }
 
-/* What stores the value that is there already is no store, but that of what another has stored and
- * nothing orders it makes nobody's. */
+/* A store of the value that memory already holds is not recorded as a store. If an unordered store
+ * of another thread put the value there, the cell loses its owner; that case is left to the slow
+ * path. */
 static inline bool store_rows(struct exec_warp *warp, const struct exec_inst *inst, const u32 *at)
 {
     struct exec_shadow *shadow = warp->block->shadow;
@@ -93,7 +94,8 @@ static inline bool store_rows(struct exec_warp *warp, const struct exec_inst *in
 
 /* ---- by lanes -------------------------------------------------------------------------------- */
 
-/* The cells of a full warp's addresses; false: some are outside, or askew. */
+/* Computes the cells of a full warp's addresses, and whether they ascend. Returns false when an
+ * address is out of bounds or misaligned. */
 static inline bool find_cells(const struct exec_warp *warp, const struct exec_inst *inst,
                               s32 *index, bool *ascending)
 {
@@ -111,7 +113,8 @@ static inline bool find_cells(const struct exec_warp *warp, const struct exec_in
     return !wrong;
 }
 
-/* Whether every one of these cells is ordered before the warp's touch, or is its own thread's. */
+/* Returns true when every one of these cells is ordered before this access or belongs to the
+ * accessing thread. */
 static inline bool is_clear(const struct exec_shadow *shadow, enum exec_kept kept, const s32 *index,
                             s32 first)
 {
@@ -138,8 +141,8 @@ static inline void leave(struct exec_shadow *shadow, enum exec_kept kept, const 
     }
 }
 
-/* Loads of neighbouring cells but for a few gaps: a row that goes round a torus has one. False:
- * there are more. */
+/* Loads of consecutive cells with at most MOST_GAPS gaps; a row that wraps round a torus has one.
+ * Returns false, without effect, when there are more. */
 static bool load_runs(struct exec_warp *warp, const struct exec_inst *inst, const s32 *index)
 {
     enum { MOST_GAPS = 3 };
@@ -157,7 +160,8 @@ static bool load_runs(struct exec_warp *warp, const struct exec_inst *inst, cons
     return true;
 }
 
-/* Whether the cells are 32 neighbours, in whatever order: a row that goes round a torus. */
+/* Returns true when the cells are 32 consecutive ones in any order, such as a row that wraps round
+ * a torus. `low` becomes the first. */
 static inline bool are_neighbours(const s32 *index, s32 *low)
 {
     s32 least = index[0];
@@ -173,7 +177,7 @@ static inline bool are_neighbours(const s32 *index, s32 *low)
     return beyond < EXEC_LANES && met == EXEC_ALL;
 }
 
-/* Loads of 32 neighbouring cells; false: a write is in the way. */
+/* Loads of 32 consecutive cells. Returns false when a write is not ordered before them. */
 static inline bool load_neighbours(struct exec_warp *warp, const struct exec_inst *inst,
                                    const s32 *index, s32 low)
 {
@@ -247,7 +251,7 @@ static bool atomic(struct exec_warp *warp, const struct exec_inst *inst)
     return true;
 }
 
-/* An ordinary access of a full warp; false: it is not settled. */
+/* An ordinary access of a full warp. Returns false when it needs the slow path. */
 static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, bool is_store)
 {
     const u32 *base = exec_slot(warp, inst->a);
@@ -266,8 +270,8 @@ static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, 
     return settled;
 }
 
-/* Whether all that lanes load or change atomically, of words in bounds, is something that has been
- * written, as far as that is all that matters. */
+/* Returns true when everything that the lanes load or change atomically, of words in bounds, has
+ * been written (it differs from the fill word), and nothing but that has to be checked. */
 static inline bool is_written(const struct exec_warp *warp, const struct exec_inst *inst, u32 mask)
 {
     const u32 *base = exec_slot(warp, inst->a);
@@ -316,7 +320,8 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     return step;
 }
 
-/* Whether every lane's address is that of its own word, if lane 0's is. */
+/* Returns true when every lane's address is its own word of the warp's row, given that lane 0's
+ * is. */
 static __attribute__((noinline)) bool is_row(const struct exec_warp *warp,
                                              const struct exec_inst *inst)
 {
@@ -329,8 +334,8 @@ static __attribute__((noinline)) bool is_row(const struct exec_warp *warp,
     return !off;
 }
 
-/* Whether a warp does in its own row what says nothing new: it loads there, or stores without
- * having loaded, or all of it changes every word again in the same moment. */
+/* Returns true when the access tells check/order.c nothing new: in its own row the warp loads, or
+ * stores without having loaded there, or all lanes change their words again in the same moment. */
 static inline bool is_known(const struct exec_warp *warp, const struct exec_inst *inst, u32 mask)
 {
     const struct exec_own_row *row = &warp->own;
@@ -344,7 +349,7 @@ static inline bool is_known(const struct exec_warp *warp, const struct exec_inst
         (inst->cache & (EXEC_ORDER_BYTES | EXEC_ORDER_RELEASES)) != row->bytes ||
         window + at != row->address)
         return false;
-    if (!(inst->cache & EXEC_ORDER_MODIFIES)) return true; /* the first lane says enough */
+    if (!(inst->cache & EXEC_ORDER_MODIFIES)) return true; /* checking the first lane is enough */
     return row->changers == EXEC_ALL && row->changed == exec_block_shadow_moment(warp->block) &&
            is_row(warp, inst);
 }

@@ -1,5 +1,6 @@
-/* Directed roundings: the nearest row's handler, run while the host rounds the other way. It is its
- * own file so that the compiler knows that rounding may change (-frounding-math). */
+/* Directed roundings: runs the handler for rounding to nearest while the host's rounding mode is
+ * changed. A file of its own, compiled so that the compiler expects such a change
+ * (-frounding-math). */
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/ops.h"
 

@@ -1,5 +1,5 @@
-/* Finding the row that serves an instruction: the tables of this host's level and the common ones,
- * in one hash table made at first use. */
+/* Lookup of the row that serves an instruction: one hash table, made on first use, of the tables of
+ * this host's level and the common ones. */
 #include "emulator/base/hash.h"
 #include "emulator/exec/ops/tables.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The dynamic linker has asked the processor already. To ask again takes microseconds where a
- * hypervisor has to answer. */
+/* Uses the dynamic linker's copy of the processor's features. Asking the processor takes
+ * microseconds under a hypervisor. */
 #if defined __x86_64__ && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #endif
@@ -19,7 +19,7 @@
 #define PROCESSOR_HAS(name, text) __builtin_cpu_supports(text)
 #endif
 
-enum { BUCKETS = 4096 }; /* a power of two, above twice the keys */
+enum { BUCKETS = 4096 }; /* a power of two, more than twice the number of keys */
 
 #define TOO_NEW                                                                                    \
     "the software device was built for a newer processor than this machine's. Build it here, or "  \
@@ -27,9 +27,9 @@ enum { BUCKETS = 4096 }; /* a power of two, above twice the keys */
 
 static struct row_index {
     pthread_once_t once;
-    bool fits; /* the processor */
+    bool fits; /* the processor has one of the levels built */
     struct row_entry {
-        const char *key; /* up to a blank or the end */
+        const char *key; /* ends at a blank or the string's end */
         const struct exec_row *row;
     } entries[BUCKETS];
 } rows = {.once = PTHREAD_ONCE_INIT};
@@ -61,7 +61,7 @@ static void add_table(const struct exec_row *row)
     }
 }
 
-/* False: none of the levels that were built is this processor's. */
+/* Returns false when this processor has none of the levels that were built. */
 static bool add_level(void)
 {
 #ifdef EXEC_WITH_V4
@@ -115,7 +115,7 @@ const struct exec_row *exec_row_find(const char *key)
 void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *user)
 {
     pthread_once(&rows.once, build);
-    /* A row with several keys has several entries; the first of them stands for it. */
+    /* A row with several keys has several entries; the one of its first key stands for the row. */
     for (size_t k = 0; k < BUCKETS; k++) {
         const struct row_entry *entry = &rows.entries[k];
         if (entry->row != NULL && entry->key == entry->row->keys) see(user, entry->row);

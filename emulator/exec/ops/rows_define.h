@@ -1,4 +1,4 @@
-/* Included before a .def file: its rows become handlers. */
+/* Included before a .def file: turns its rows into handlers. */
 #include "emulator/exec/ops/lane_rows.h"
 
 #undef LANE1
@@ -80,8 +80,8 @@
         return EXEC_GO;                                                                            \
     }
 
-/* The carry flag of a thread is one bit of the mask in slot e. `carry` holds it before and after
- * the expression. */
+/* CARRY: the carry flag of a thread is one bit of the mask in slot e. `carry` holds it before and
+ * after the expression. */
 #undef CARRY
 #define CARRY(name, keys, D, A, B, C, expression)                                                  \
     EXEC_HANDLER(name)                                                                             \

@@ -1,4 +1,5 @@
-/* Included before a .def file: its rows become table entries, with the types of d and its sources.
+/* Included before a .def file: turns its rows into table entries, with the types of d and the
+ * sources.
  */
 #undef LANE1
 #undef LANE2

@@ -1,9 +1,9 @@
-/* Texture samples of all lanes at once: what kernels sample as a rule, which is one texture for the
- * whole warp, no cube and no mipmaps, and no lane in the border. All else and every fault is left
- * to exec_sample_lanes; both give the same, counted the same. Compiled once per EXEC_LEVEL.
+/* Texture samples of all lanes at once, for the usual case: one texture for the whole warp, no
+ * cube, no mipmaps, and no lane in the border. Everything else, and every fault, is left to
+ * exec_sample_lanes. Both give the same results and counts. Compiled once per EXEC_LEVEL.
  *
- * Every lane is computed and read, also those that take no part: their places are brought within
- * the texture like all others.
+ * Inactive lanes are computed and read as well: their coordinates are brought inside the texture
+ * like all others.
  */
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/lane_rows.h"
@@ -21,11 +21,11 @@ struct sample {
     const struct exec_image_access *access;
     const struct exec_texture *texture;
     bool filters;
-    s32 near[DIMENSIONS][EXEC_LANES];      /* the texel of a place, anywhere */
-    s32 weight[DIMENSIONS][EXEC_LANES];    /* of the texel behind it */
-    u32 places[2][DIMENSIONS][EXEC_LANES]; /* of it and the one behind it, within the texture */
-    u64 offsets[CORNERS][EXEC_LANES];      /* of the texels around a place, in bytes */
-    s32 weights[CORNERS][EXEC_LANES];      /* together TEXEL_WHOLE */
+    s32 near[DIMENSIONS][EXEC_LANES];      /* index of the texel, not yet inside the texture */
+    s32 weight[DIMENSIONS][EXEC_LANES];    /* of the next texel */
+    u32 places[2][DIMENSIONS][EXEC_LANES]; /* indexes of both, inside the texture */
+    u64 offsets[CORNERS][EXEC_LANES];      /* byte offsets of the texels around the coordinate */
+    s32 weights[CORNERS][EXEC_LANES];      /* their sum is TEXEL_WHOLE */
     u32 values[CORNERS][EXEC_LANES];       /* of one channel */
     u32 results[CHANNELS][EXEC_LANES];
 };
@@ -40,10 +40,11 @@ static unsigned corners_of(const struct sample *s)
     return s->filters ? 1u << s->access->dimensions : 1;
 }
 
-/* ---- whether it can be done here ---------------------------------------------------------------
+/* ---- conditions -------------------------------------------------------------------------------
  */
 
-/* The texture of all lanes; NULL: there are several, or it is none for here. */
+/* Returns the texture of all active lanes; NULL: they have several, or it is not of the usual
+ * kind. */
 static const struct exec_texture *texture_of(const struct exec_warp *warp,
                                              const struct exec_inst *inst,
                                              const struct exec_image_access *access)
@@ -61,7 +62,7 @@ static const struct exec_texture *texture_of(const struct exec_warp *warp,
     return fits ? texture : NULL;
 }
 
-/* Signed fractions are cut at -1, and half floats filtered, lane by lane only. */
+/* Clamping signed fractions to -1 and filtering half floats are done lane by lane only. */
 static bool can_convert(const struct exec_texture *texture, bool filters)
 {
     switch (texture->texel) {
@@ -90,7 +91,8 @@ static bool can_address(const struct sample *s)
     return true;
 }
 
-/* The first texel on the host, where all of the texture is known to be there; NULL: it is not. */
+/* Returns the host address of the first texel; NULL: not all of the texture is known to be
+ * valid. */
 static const unsigned char *texels_of(const struct sample *s)
 {
     const struct exec_texture *texture = s->texture;
@@ -107,8 +109,8 @@ static const unsigned char *texels_of(const struct sample *s)
 /* ---- coordinates ------------------------------------------------------------------------------
  */
 
-/* As footprint_of in ops/texture.c has it. What is done without need of the mode or the filter
- * costs less than asking in each lane. */
+/* The same as footprint_of in ops/texture.c. Computing what the mode or the filter does not need
+ * costs less than testing for it in each lane. */
 static void take_places(struct sample *s, unsigned d)
 {
     const struct exec_texture *texture = s->texture;
@@ -137,8 +139,7 @@ static void take_places(struct sample *s, unsigned d)
     }
 }
 
-/* The same where no texel behind the nearest counts, and places are texels: all that is done is
- * exact in floats. */
+/* The same when there is no filter and coordinates are in texels: everything is exact in floats. */
 static void take_nearest(struct sample *s, unsigned d)
 {
     const f32 *given = exec_slot(s->warp, s->access->coordinates[d + s->access->layered]);
@@ -152,20 +153,20 @@ static void take_nearest(struct sample *s, unsigned d)
     }
 }
 
-/* Indexes as they are. */
+/* Integer coordinates are the indexes. */
 static void take_indexes(struct sample *s, unsigned d)
 {
     memcpy(s->near[d], exec_slot(s->warp, s->access->coordinates[d + s->access->layered]),
            sizeof s->near[d]);
 }
 
-/* Brings near + `step` within the texture. Returns the lanes that are in the border. */
+/* Brings near + `step` inside the texture. Returns the lanes that are in the border. */
 static u32 settle(struct sample *s, unsigned d, unsigned step)
 {
     const enum exec_addressing mode = texel_mode(s->texture, d);
     const s32 size = (s32)size_of(s->texture, d), *near = s->near[d];
     u32 *places = s->places[step][d], outside = 0;
-    /* A normalised place is at most two sizes away, and the texels around it one more. */
+    /* A normalised coordinate is at most two sizes away, and the texels around it one more. */
     if (mode == EXEC_ADDRESS_WRAP || mode == EXEC_ADDRESS_MIRROR) {
         const s32 period = mode == EXEC_ADDRESS_WRAP ? size : 2 * size;
         EXEC_FOR_LANES
@@ -194,7 +195,7 @@ static void settle_layers(struct sample *s)
     EXEC_FOR_LANES s->places[0][2][l] = given[l] < last ? given[l] : last;
 }
 
-/* Where the texels are. False: a lane that takes part needs the border. */
+/* Computes the texels' offsets. Returns false when an active lane needs the border. */
 static bool find_texels(struct sample *s)
 {
     const unsigned dimensions = s->access->dimensions, steps = s->filters ? 2 : 1;
@@ -251,7 +252,7 @@ static void read_channel(struct sample *s, const unsigned char *texels, unsigned
     }
 }
 
-/* As weigh in ops/texture.c has it. */
+/* The same as weigh in ops/texture.c. */
 static void weigh(struct sample *s)
 {
     const s32 *x = s->weight[0], *y = s->weight[1];
@@ -271,8 +272,8 @@ static void weigh(struct sample *s)
     }
 }
 
-/* As sum_floats in ops/texture.c has it: what is there an integer is here a double that holds it
- * exactly. False: values that are infinite or no numbers. */
+/* The same as sum_floats in ops/texture.c; a double holds exactly what is an integer there. Returns
+ * false for infinite values and NaN. */
 static bool add_floats(const struct sample *s, u32 *result)
 {
     enum { BIAS = 1023, CUT = 154, FRACTION = 52 };
@@ -287,7 +288,7 @@ static bool add_floats(const struct sample *s, u32 *result)
         }
     EXEC_FOR_LANES odd |= most[l] >= 0x7f800000 ? 1u << l : 0;
     if (odd & s->warp->mask) return false;
-    /* Each is cut to 27 bits behind the greatest one's first. */
+    /* Each value is truncated to 27 bits behind the first bit of the largest one. */
     for (unsigned corner = 0; corner < corners; corner++) {
         f32 values[EXEC_LANES];
         memcpy(values, s->values[corner], sizeof values);
@@ -297,7 +298,7 @@ static bool add_floats(const struct sample *s, u32 *result)
             sum[l] += trunc(values[l] * scale) * s->weights[corner][l];
         }
     }
-    /* To 24 bits, a half away from zero. */
+    /* Rounds to 24 bits, halves away from zero. */
     EXEC_FOR_LANES
     {
         const u64 bits = exec_bits64(sum[l]), size = bits & INT64_MAX;
@@ -308,7 +309,7 @@ static bool add_floats(const struct sample *s, u32 *result)
     return true;
 }
 
-/* As sum_fractions in ops/texture.c has it, of unsigned integers of 8 or 16 bits. */
+/* The same as sum_fractions in ops/texture.c, for unsigned integers of 8 or 16 bits. */
 static void add_fractions(const struct sample *s, u32 *result)
 {
     const s32 wide = 8 * (s->texture->texel == EXEC_TEXEL_U8 ? 65535 / 255 : 1);
@@ -343,7 +344,7 @@ static bool take_values(struct sample *s, const unsigned char *texels)
     return true;
 }
 
-/* ---- what is left behind -----------------------------------------------------------------------
+/* ---- results and counts -----------------------------------------------------------------------
  */
 
 static void put_results(const struct sample *s)
@@ -364,7 +365,7 @@ static void put_results(const struct sample *s)
     if (access->resident != EXEC_NO_SLOT) *(u32 *)exec_slot(s->warp, access->resident) |= mask;
 }
 
-/* Whether every lane's texel at `corner` has the next corner's right behind it. */
+/* Returns true when in every lane the next corner's texel follows the one at `corner` in memory. */
 static bool is_pair(const struct sample *s, unsigned corner, u32 bytes)
 {
     u64 apart = 0;
@@ -404,10 +405,10 @@ static void count(const struct sample *s)
     mark(s, bytes);
 }
 
-/* False: nothing is done. */
+/* Returns false, without effect, when exec_sample_lanes must do it. */
 static bool sample_row(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    struct sample s; /* as large as it is, it is not cleared for every instruction */
+    struct sample s; /* not cleared for every instruction, because it is large */
     s.warp = warp;
     s.inst = inst;
     s.access = inst->extra;

@@ -1,9 +1,9 @@
-/* The clocks, nanosleep, and what an address says of its state space. PTX ISA, "Special Registers";
- * the registers that do not change while a block runs are in machine/special.c.
+/* The clocks, nanosleep, and tests of an address's state space. PTX ISA, "Special Registers";
+ * machine/special.c has the registers that do not change while a block runs.
  *
- * The clocks count what the warp executed: a fixed number of cycles per instruction, so that they
- * are the same in every run; a loop that reads the clock until it has advanced is carried forward
- * in growing steps, which count as waiting (exec_counts).
+ * The clocks count what the warp executed, a fixed number of cycles per instruction, so that they
+ * are the same in every run. Each read in a loop that polls the clock advances it by a growing
+ * step, which counts as waiting (exec_counts).
  */
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/machine.h"
@@ -13,8 +13,9 @@ enum { CYCLES_PER_INSTRUCTION = 4 };
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* Of a block that seems to wait for ever the steps grow until as much time has passed as that takes
- * to be so; slowly, so that they pass over no bound, not even of a counter of 32 bits. */
+/* In a block that seems to wait for ever (stall.watched) the steps grow until EXEC_EVER cycles have
+ * passed. They grow slowly, so that the clock does not skip a bound that the program waits for,
+ * even one of a 32-bit counter. */
 static void take_step(struct exec_warp *warp, const struct exec_inst *inst)
 {
     enum { FIRST_STEP = 16, LAST_STEP = 1 << 20, PART = 8 };
@@ -46,7 +47,7 @@ static uint64_t cycles(struct exec_warp *warp, const struct exec_inst *inst)
             d[__builtin_ctz(rest)] = (T)(expression);                                              \
         return EXEC_GO;                                                                            \
     }
-/* The timer starts at a second, and a cycle takes two thirds of a nanosecond. */
+/* The timer starts at one second; a cycle takes two thirds of a nanosecond. */
 #define TIMER (UINT64_C(1000000000) + now * 2 / 3)
 DEFINE_CLOCK(clock, uint32_t, now)
 DEFINE_CLOCK(clock_hi, uint32_t, now >> 32)
@@ -55,7 +56,7 @@ DEFINE_CLOCK(globaltimer, uint64_t, TIMER)
 DEFINE_CLOCK(globaltimer_lo, uint32_t, TIMER)
 DEFINE_CLOCK(globaltimer_hi, uint32_t, TIMER >> 32)
 
-/* nanosleep: other threads' turn. */
+/* nanosleep: yields to other threads. */
 static int op_nanosleep(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t *a = exec_slot(warp, inst->a);
@@ -65,7 +66,7 @@ static int op_nanosleep(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_RESCHEDULE;
 }
 
-/* ---- what an address says of its state space (9.7.9.19 to 9.7.9.23) -------------------------- */
+/* ---- an address's state space (9.7.9.19 to 9.7.9.23) ----------------------------------------- */
 
 #define DEFINE_SPACE(name, test)                                                                   \
     static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \

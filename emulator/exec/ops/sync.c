@@ -1,18 +1,18 @@
-/* What the lanes of a warp compute together: shuffles, votes, matches, reductions, bar.warp.sync.
- * PTX ISA 9.7.9.6, 9.7.13. Compiled once per EXEC_LEVEL.
+/* Warp-wide operations: shuffles, votes, matches, reductions, bar.warp.sync. PTX ISA 9.7.9.6,
+ * 9.7.13. Compiled once per EXEC_LEVEL.
  *
- * When a row's handler runs, the lanes that are served are in warp->mask; the value that each gave
- * is in warp->exchange, its member mask in warp->members (machine/sync.c brings them there).
+ * When a row's handler runs, warp->mask has the lanes that are served, warp->exchange the value
+ * that each lane gave, and warp->members the lanes' member masks (machine/sync.c collects them).
  */
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 
-/* What reading a lane that does not take part gives; PTX leaves it open. */
+/* The value read from a lane that does not take part; PTX leaves it open. */
 #define NO_VALUE 0xa5a5a5a5u
 
-/* Result `value` of each lane l that is served goes to slot d. */
+/* Stores `value` to slot d in each lane l that is served. */
 #define PUT_LANES(value)                                                                           \
     do {                                                                                           \
         u32 *d = exec_slot(warp, inst->d);                                                         \
@@ -30,12 +30,12 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
     *predicate = (*predicate & ~warp->mask) | (values & warp->mask);
 }
 
-/* The lanes that take part with lane l. */
+/* The lanes that take part together with lane l. */
 #define GROUP(l) (warp->members[l] & warp->live)
 
 /* ---- shfl.sync: d|p = a of lane j ------------------------------------------------------------ */
 
-/* b: lane or distance; c: bits 4..0 the clamp, bits 12..8 the segment mask. */
+/* b: source lane or distance; c: bits 4..0 the clamp, bits 12..8 the segment mask. */
 
 #define DEFINE_SHFL(name, source, in_range)                                                        \
     static int op_shfl_##name(struct exec_warp *warp, const struct exec_inst *inst)                \
@@ -81,7 +81,7 @@ DEFINE_SHFL(idx, first | (b & ~segment), j <= last)
 
 /* ---- vote.sync, match, elect ----------------------------------------------------------------- */
 
-/* Lanes whose value is true; those of one group among them are its votes. */
+/* Returns a mask of the lanes whose value is true. Its bits in a group are the group's votes. */
 static inline u32 ballot(const struct exec_warp *warp)
 {
     u32 result = 0;
@@ -114,7 +114,7 @@ static int op_vote_ballot(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* The lanes of lane k's group that gave the same value as k. */
+/* Returns the lanes of lane k's group that gave the same value as lane k. */
 static inline u32 same_value(const struct exec_warp *warp, unsigned k)
 {
     const u64 value = warp->exchange[k];
@@ -143,7 +143,7 @@ static int op_match_all(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* elect.sync: the lowest lane of the mask leads. */
+/* elect.sync: the lowest lane of the mask is elected. */
 static int op_elect(struct exec_warp *warp, const struct exec_inst *inst)
 {
     u32 leader[EXEC_LANES], leads = 0;
@@ -162,7 +162,7 @@ static int op_elect(struct exec_warp *warp, const struct exec_inst *inst)
     static int op_redux_##name(struct exec_warp *warp, const struct exec_inst *inst)               \
     {                                                                                              \
         u32 sums[EXEC_LANES] = {0};                                                                \
-        u32 known = 0; /* the group that `latest` is of */                                         \
+        u32 known = 0; /* the group whose result is `latest` */                                    \
         T latest = 0;                                                                              \
         for (u32 rest = warp->mask; rest; rest &= rest - 1) {                                      \
             const unsigned k = (unsigned)__builtin_ctz(rest);                                      \
@@ -196,18 +196,18 @@ static int op_bar_warp(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* activemask: the lanes that execute this together; no lane waits. */
+/* activemask: the lanes that execute this instruction together; none waits. */
 static int op_activemask(struct exec_warp *warp, const struct exec_inst *inst)
 {
     PUT_LANES(mask);
     return EXEC_GO;
 }
 
-/* ---- the way in ------------------------------------------------------------------------------ */
+/* ---- entry: collecting the lanes ------------------------------------------------------------- */
 
-/* Takes the value and the member mask of each lane of the running fragment; when all name the same
- * lanes, and those are here, it is done at once. Slot a: the value, 64 bits wide if cache is set;
- * imm: the slot of the masks; inner: the row. */
+/* Takes the value and the member mask of each lane of the running fragment. If all name the same
+ * lanes, and those are all here, the row runs at once; else the lanes wait. Slot a: the value, 64
+ * bits wide if cache is set; imm: the slot of the masks; inner: the row. */
 static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const u32 *members = exec_slot(warp, (uint32_t)inst->imm);

@@ -1,4 +1,4 @@
-/* exec_tables: the tables of rows that the compile step searches, one set per level of the host's
+/* exec_tables: the tables of rows that lookups by key search, one set per level of the host's
  * vector instructions. Private to emulator/exec.
  */
 #ifndef OVERLAP_EXEC_OPS_TABLES_H
@@ -6,7 +6,7 @@
 
 #include "emulator/exec/ops/ops.h"
 
-/* X(table): files compiled once per level. */
+/* X(table): tables of files that are compiled once per level. */
 #define EXEC_LEVELLED_TABLES(X)                                                                    \
     X(exec_int_rows)                                                                               \
     X(exec_convert_rows)                                                                           \
@@ -18,7 +18,7 @@
     X(exec_racecheck_rows)                                                                         \
     X(exec_sample_rows)
 
-/* X(table): files whose work does not lend itself to vectors, compiled once. */
+/* X(table): tables of files that gain nothing from vectors and are compiled once. */
 #define EXEC_COMMON_TABLES(X)                                                                      \
     X(exec_atomic_rows)                                                                            \
     X(exec_barrier_rows)                                                                           \

@@ -1,8 +1,8 @@
-/* Tensor cores: the rows of ops/tensor.def, and where the elements of a warp's matrices lie in
- * memory; lower/tensor.c makes loads and stores of these. PTX ISA 9.0, 9.7.14. Compiled once per
+/* Tensor cores: the rows of ops/tensor.def, and the addresses of a warp's matrix elements in
+ * memory, with which lower/tensor.c forms loads and stores. PTX ISA 9.0, 9.7.14. Compiled once per
  * EXEC_LEVEL.
  *
- * A row works on all 32 lanes: "matrix.together" has seen that they are there.
+ * A row works on all 32 lanes: "matrix.together" has checked that all are active.
  */
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/ops/extra.h"
@@ -10,11 +10,11 @@
 #include "emulator/exec/ops/tables.h"
 #include "emulator/exec/ops/tensor_sum.h"
 
-enum { ROWS = 8 }; /* of a matrix that a register of the warp has a part of */
+enum { ROWS = 8 }; /* rows of a matrix that one register of the warp covers */
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Without branches: 2^112 moves the exponent of f16 to that of f32, of subnormals too. */
+/* Branch-free: multiplying by 2^112 moves f16's exponent to f32's, for subnormals too. */
 static inline f32 widen_f16(u32 bits)
 {
     const u32 size = (bits & 0x7fffu) << 13;
@@ -28,14 +28,15 @@ static inline u32 narrow_f16(f32 value)
     const u32 bits = exec_bits32(value), size = bits & 0x7fffffffu;
     const u32 sign = bits >> 16 & 0x8000u;
     if (size > 0x7f800000u) return 0x7fffu;
-    if (size >= 0x47800000u) return sign | 0x7c00u; /* 2^16 and more */
-    /* Below 2^-14 the last place is 2^-24, which is that of 0.5 in f32. Nothing has no sign. */
+    if (size >= 0x47800000u) return sign | 0x7c00u; /* 2^16 and above */
+    /* Below 2^-14 the last place is 2^-24, which is the last place of 0.5 in f32. A zero result has
+     * no sign. */
     if (size <= 0x33000000u) return 0;
     if (size < 0x38800000u) return sign | (exec_bits32(exec_f32(size) + 0.5f) - 0x3f000000u);
     return sign | (size + 0xfffu + (size >> 13 & 1) - (112u << 23)) >> 13;
 }
 
-/* The word of a register, and element e of it. */
+/* The word of a register, and its element e. */
 typedef u32 word_f16, word_bf16, word_tf32, word_s8, word_u8, word_f32, word_s32;
 typedef f64 word_f64;
 enum { PER_f16 = 2, PER_bf16 = 2, PER_tf32 = 1, PER_s8 = 4, PER_u8 = 4, PER_f64 = 1 };
@@ -48,7 +49,7 @@ enum { PER_f32 = 1, PER_s32 = 1 };
 #define ELEMENT_f64(word, e) (word)
 #define ELEMENT_f32(word, e) exec_f32(word)
 #define ELEMENT_s32(word, e) ((s32)(word))
-/* What results are computed in. */
+/* The types in which results are computed. */
 typedef f32 work_f16, work_bf16, work_tf32, work_f32;
 typedef s32 work_s8, work_u8, work_s32;
 typedef f64 work_f64;
@@ -88,7 +89,7 @@ DEFINE_FACTORS(f64)
 DEFINE_FACTORS(s8)
 DEFINE_FACTORS(u8)
 
-/* Where element e of lane l's register r of a sum is. */
+/* The index, in the matrix, of element e of lane l's register r of an accumulator. */
 INLINE unsigned sum_at(unsigned m, unsigned n, unsigned per, unsigned r, unsigned l, unsigned e)
 {
     const unsigned i = r * per + e;
@@ -135,7 +136,7 @@ DEFINE_RESULT(s32)
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* As fma.rn.f64 does, NaN too. */
+/* As fma.rn.f64, including the choice of NaN. */
 static inline f64 add_f64(f64 a, f64 b, f64 c)
 {
     return exec_nan64_of(b, c, a, __builtin_fma(a, b, c));
@@ -158,7 +159,7 @@ DEFINE_MULTIPLY(s32)
 /* The exponent of a type's subnormals. */
 enum { LEAST_f16 = -14, LEAST_bf16 = -126, LEAST_tf32 = -126, LEAST_f32 = -126, LEAST_f64 = 0 };
 
-/* Whether a sum is of doubles, and is to be rounded to f16. */
+/* WIDE: the sum is of doubles. ROUNDED: the result is rounded to f16. */
 enum { WIDE_f16, WIDE_bf16 = 0, WIDE_tf32 = 0, WIDE_f64 = 1 };
 enum { ROUNDED_f16 = 1, ROUNDED_f32 = 0, ROUNDED_f64 = 0 };
 
@@ -185,7 +186,7 @@ INLINE void multiply(const void *a, const void *b, void *c, const unsigned shape
         return EXEC_GO;                                                                            \
     }
 
-/* The sum of products of 8 bits fits into 32, and c is added last. */
+/* The sum of 8-bit products fits into 32 bits; c is added last. */
 static inline s32 add_integers(s32 product, s32 c, bool clamps)
 {
     const s64 sum = (s64)product + c;
@@ -210,9 +211,9 @@ static inline s32 add_integers(s32 product, s32 c, bool clamps)
 #undef FLOAT
 #undef INTEGER
 
-/* ---- the warp together ----------------------------------------------------------------------- */
+/* ---- full warps ------------------------------------------------------------------------------ */
 
-/* Inside of row "sync": nothing but the wait for all lanes. */
+/* The row inside "sync": only waits for all lanes. */
 static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
 {
     (void)warp;
@@ -220,7 +221,8 @@ static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* All lanes are at this instruction, and give one matrix that begins where it may. */
+/* Faults unless all lanes are at this instruction and, where required, agree on one matrix that is
+ * aligned. */
 static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const unsigned first = (unsigned)__builtin_ctz(warp->mask);
@@ -246,13 +248,14 @@ static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* A coordinate that lane l has: struct exec_element's, struct exec_group_element's. */
+/* A coordinate of lane l: see struct exec_element and struct exec_group_element. */
 static u32 of_lane(const u32 parts[3], u32 l)
 {
     return parts[0] + parts[1] * (l / 4) + parts[2] * (l % 4);
 }
 
-/* Slot d = the address of an element of the matrix at a whose lines lie b elements apart. */
+/* Slot d = the address of an element of the matrix at address a, whose lines lie b elements
+ * apart. */
 static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_element *element = inst->extra;
@@ -267,7 +270,7 @@ static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-enum { GROUP_ROWS = 16 }; /* of wgmma's first factor and sum, that a warp has */
+enum { GROUP_ROWS = 16 }; /* rows of wgmma's first factor and accumulator per warp */
 
 static u32 count_group(const struct exec_warp *warp)
 {
@@ -279,7 +282,7 @@ static u32 count_group(const struct exec_warp *warp)
     return count;
 }
 
-/* Slots of a sum that wgmma adds to nothing: zero where bit l of slot a is. */
+/* Begins a wgmma: clears the accumulator in the lanes whose bit of slot a is 0. */
 static int op_begin(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_group_sum *sum = inst->extra;
@@ -297,12 +300,11 @@ static int op_begin(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* What a matrix descriptor says, in bytes. PTX ISA 9.0, 9.7.15.5.1, "Shared Memory Matrix Layout".
- */
+/* A matrix descriptor, in bytes. PTX ISA 9.0, 9.7.15.5.1, "Shared Memory Matrix Layout". */
 struct descriptor {
     u32 start, leading, stride;
-    u32 base;  /* where the repeating pattern of the swizzle begins, in 128 bytes */
-    u32 width; /* of the swizzle; 16: none */
+    u32 base;  /* where the swizzle's repeating pattern begins, in units of 128 bytes */
+    u32 width; /* of the swizzle; 16: there is none */
 };
 
 static struct descriptor read_descriptor(u64 bits)
@@ -316,8 +318,9 @@ static struct descriptor read_descriptor(u64 bits)
                                .width = widths[bits >> 62]};
 }
 
-/* Where in shared memory an element is. Groups of 8 by 16 bytes lie together, or of 8 by the width
- * of the swizzle, whose lines are then permuted by 16 bytes. */
+/* Returns an element's offset in shared memory. Without swizzle groups of 8 by 16 bytes are
+ * contiguous, with swizzle groups of 8 by its width, in whose lines chunks of 16 bytes are
+ * permuted. */
 static u64 find_in_group(const struct descriptor *d, bool by_depth, u32 across, u32 depth,
                          u32 bytes)
 {
@@ -349,7 +352,7 @@ static int op_group_address(struct exec_warp *warp, const struct exec_inst *inst
     return EXEC_GO;
 }
 
-/* Slot d = the address that lane l of ldmatrix and stmatrix touches, of rows of 16 bytes. */
+/* Slot d = the address that lane l of ldmatrix or stmatrix accesses, in rows of 16 bytes. */
 static int op_row(struct exec_warp *warp, const struct exec_inst *inst)
 {
     enum { BYTES = 16 };
@@ -375,7 +378,7 @@ static int op_row(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* movmatrix: lane l has the neighbours l % 4 * 2 and one more of row l / 4. */
+/* movmatrix: lane l has elements l % 4 * 2 and the next of row l / 4. */
 static int op_transpose(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const u32 *a = exec_slot(warp, inst->a);

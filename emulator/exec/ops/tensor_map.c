@@ -1,8 +1,8 @@
 /* Tensor copies, their reductions, and changes of tensor maps: cp.async.bulk.tensor,
  * cp.reduce.async.bulk.tensor, tensormap.*. PTX ISA 9.0, 5.5, 9.7.9.27, 9.7.9.28, 9.7.13.
  *
- * A box is moved row by row, a row being what lies along dimension 0. It is done when it is issued,
- * as other bulk copies are (ops/bulk.c).
+ * A box is moved row by row, where a row extends along dimension 0. The copy takes place when it is
+ * issued, like other bulk copies (ops/bulk.c).
  */
 #include "emulator/exec/machine/tensor_map.h"
 #include "emulator/exec/check/proxy.h"
@@ -14,15 +14,16 @@
 
 enum {
     UNIT = 16,                /* bytes that stay together in shared memory */
-    MOST_ROW_BYTES = 256 * 8, /* elements * bytes: exec_tensor_map_wrong sees to it */
+    MOST_ROW_BYTES = 256 * 8, /* elements * bytes: exec_tensor_map_wrong guarantees it */
     CACHE_OF_MAP = 2,         /* behind the instruction's and its source's */
     SHARED = 1,               /* numbers[1] of FINDING_TENSOR_MAP_MISPLACED */
 };
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* The map's bytes from memory, or with `writes` to it; `access`: as what it is looked at, which of
- * a map that is changed is a store both times. False: a fault is recorded. */
+/* Reads the map's bytes from memory, or with `writes` writes them. `access` is what it counts as; a
+ * change of a map counts as a store for both its read and its write. Returns false when a fault is
+ * recorded. */
 static bool move_map(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, enum exec_access access, unsigned char *bytes, bool writes)
 {
@@ -46,7 +47,8 @@ static bool is_aligned(struct exec_warp *warp, const struct exec_inst *inst, uns
     return false;
 }
 
-/* The map at `address` for a copy of `rank` coordinates; false: a fault is recorded. */
+/* Reads and checks the map at `address` for a copy of `rank` coordinates. Returns false when a
+ * fault is recorded. */
 static bool open_map(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, uint32_t rank, struct exec_tensor_map *map)
 {
@@ -88,14 +90,14 @@ struct box {
     uint32_t count[EXEC_TENSOR_DIMENSIONS]; /* elements along each dimension */
     int64_t first[EXEC_TENSOR_DIMENSIONS];  /* coordinates */
     uint64_t shared;                        /* generic address */
-    struct exec_inst one;                   /* of a reduction: an element's operation */
+    struct exec_inst one; /* of a reduction: the atomic instruction of one element */
 };
 
-/* A row: the part of it that is inside of the tensor. */
+/* A row of the box, and the part of it that is inside the tensor. */
 struct row {
-    uint64_t shared;     /* generic address, before chunks change places */
+    uint64_t shared;     /* generic address, before swizzling */
     uint64_t global;     /* address of element `begin` */
-    uint32_t begin, end; /* elements of the row; equal: none is inside */
+    uint32_t begin, end; /* elements of the row; equal: no element is inside */
 };
 
 static uint32_t row_count(const struct box *box)
@@ -105,7 +107,7 @@ static uint32_t row_count(const struct box *box)
     return rows;
 }
 
-/* Row `index` of the box, counted with dimension 1 fastest. */
+/* Returns row `index` of the box; dimension 1 varies fastest. */
 static struct row row_at(const struct box *box, uint32_t index)
 {
     const struct exec_tensor_map *map = &box->map;
@@ -128,7 +130,7 @@ static struct row row_at(const struct box *box, uint32_t index)
     return row;
 }
 
-/* `size` bytes of global memory from `address` on to `bytes`, or (EXEC_STORE) from there. */
+/* Reads `size` bytes of global memory at `address`, or writes them (EXEC_STORE). */
 static bool move_global(const struct box *box, uint64_t address, unsigned char *bytes,
                         uint32_t size, enum exec_access access)
 {
@@ -146,7 +148,7 @@ static bool move_global(const struct box *box, uint64_t address, unsigned char *
     return true;
 }
 
-/* The same of a row in shared memory, whose chunks change places. */
+/* The same for a row in shared memory, whose chunks are swizzled. */
 static bool move_shared(const struct box *box, uint64_t address, unsigned char *bytes,
                         enum exec_access access)
 {
@@ -162,9 +164,8 @@ static bool move_shared(const struct box *box, uint64_t address, unsigned char *
     return true;
 }
 
-/* What is outside of the tensor: zeros, or a NaN. PTX ISA 9.0, 5.5.3.3; which NaN it does not say:
- * what an H100 gives.
- */
+/* Fills with the value for elements outside the tensor: zeros, or a NaN. PTX ISA 9.0, 5.5.3.3 does
+ * not say which NaN; this is what an H100 gives. */
 static void fill(const struct box *box, unsigned char *bytes)
 {
     const uint64_t nan = UINT64_C(0x7ff77ff77ff77ff7) >> (64 - 8 * box->bytes);
@@ -181,7 +182,7 @@ static bool load_row(const struct box *box, const struct row *row)
            move_shared(box, row->shared, bytes, EXEC_STORE);
 }
 
-/* Element by element through the row of the atomic operation. */
+/* Reduces element by element through the row of the atomic operation. */
 static bool reduce_row(const struct box *box, const struct row *row, const unsigned char *bytes)
 {
     struct exec_warp *warp = box->warp;
@@ -198,7 +199,7 @@ static bool reduce_row(const struct box *box, const struct row *row, const unsig
     return step == EXEC_GO;
 }
 
-/* What is outside of the tensor is dropped. */
+/* Elements outside the tensor are dropped. */
 static bool store_row(const struct box *box, const struct row *row)
 {
     unsigned char bytes[MOST_ROW_BYTES];
@@ -211,7 +212,7 @@ static bool store_row(const struct box *box, const struct row *row)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* The box to or from shared address `shared`, and what it tells the object. */
+/* Moves the box to or from shared address `shared`, and reports the bytes to the barrier object. */
 static bool copy_box(struct box *box, uint64_t shared, uint64_t object)
 {
     struct exec_counts *counts = &box->warp->worker->counts;
@@ -230,7 +231,7 @@ static bool copy_box(struct box *box, uint64_t shared, uint64_t object)
     return exec_mbarrier_complete(box->warp, box->inst, box->lane, object, moved);
 }
 
-/* What is known before a lane's copy; false: a fault is recorded. */
+/* Reads and checks what a lane's copy needs. Returns false when a fault is recorded. */
 static bool begin_box(struct box *box)
 {
     const struct exec_tensor_copy *copy = box->copy;
@@ -248,7 +249,7 @@ static bool begin_box(struct box *box)
     unsigned negative = 0;
     while (negative < copy->rank && box->first[negative] >= 0) negative++;
     const int64_t begins = box->first[0] * (int64_t)box->bytes;
-    if (begins % UNIT != 0) { /* an H100 stops so; nothing that is written says it */
+    if (begins % UNIT != 0) { /* an H100 faults here, though no document says so */
         reason = (struct exec_reason){
             .finding = FINDING_TENSOR_COORDINATE,
             .numbers = {(uint64_t)(begins < 0 ? -begins : begins), begins < 0, UNIT}};
@@ -270,8 +271,8 @@ static bool begin_box(struct box *box)
     return reason.finding == FINDING_NONE;
 }
 
-/* exec_tensor_copy says what the slots are; or to the same places in some of the cluster's blocks.
- */
+/* struct exec_tensor_copy describes the slots. With ranks the copy goes to the corresponding places
+ * in several blocks of the cluster. */
 static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_tensor_copy *copy = inst->extra;
@@ -311,7 +312,7 @@ static int op_replace(struct exec_warp *warp, const struct exec_inst *inst)
         if (!is_aligned(warp, inst, l, address[l]) ||
             !move_map(warp, inst, l, address[l], EXEC_STORE, bytes, false))
             return EXEC_STOP;
-        /* A kernel may make a map out of zeros: nothing else is one that nobody has sealed. */
+        /* A kernel may build a map out of zeros; any other bytes must be a map that was sealed. */
         if (memcmp(bytes, zeros, sizeof zeros) != 0 && !exec_tensor_map_open(&map, bytes))
             return exec_stop(
                 warp, inst, EXEC_ILLEGAL, l,
@@ -326,7 +327,8 @@ static int op_replace(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* tensormap.cp_fenceproxy: slot a: to, b: from; the same in all lanes, so one of them does it. */
+/* tensormap.cp_fenceproxy. Slot a: destination, b: source; the same in all lanes, so one lane does
+ * it. */
 static int op_move(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const unsigned lane = (unsigned)__builtin_ctz(warp->mask);

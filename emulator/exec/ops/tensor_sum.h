@@ -1,12 +1,12 @@
-/* tensor_sum: how a tensor core adds the products of one element of d = a * b + c, where the sum is
- * a float. Never of integers, and of doubles, which are a chain of fma.
+/* tensor_sum: how a tensor core adds the products of one element of d = a * b + c when the sum is a
+ * float. Integers are not added here, nor are doubles, which are a chain of fma.
  *
- * NVIDIA documents none of it. An H200 was asked, by tests/gpu/tensor_sums.cu, and all that it
- * answered was this: products are exact; those of one instruction and c are brought to one
- * exponent, the largest of theirs, with 25 bits behind the point, and what does not fit is cut off,
- * of each by itself; they are added exactly, and the sum is cut to f32 or rounded to f16. The
- * exponent of a product is the sum of its factors', also where it is 2 and more. A sum of nothing,
- * or that rounds to nothing, is +0. Other generations keep other bits.
+ * NVIDIA does not document the rules. All measurements on an H200 (tests/gpu/tensor_sums.cu) agree
+ * with these: products are exact; the products of one instruction and c are aligned to the largest
+ * exponent among them, with 25 bits behind the point, and each is truncated by itself; they are
+ * added exactly, and the sum is truncated to f32 or rounded to f16. The exponent of a product is
+ * the sum of its factors' exponents, even where the product is 2 or more. A sum that is zero, or
+ * rounds to zero, is +0. Other GPU generations keep other numbers of bits.
  */
 #ifndef OVERLAP_EXEC_OPS_TENSOR_SUM_H
 #define OVERLAP_EXEC_OPS_TENSOR_SUM_H
@@ -14,33 +14,35 @@
 #include "emulator/exec/ops/float.h"
 
 enum {
-    TENSOR_BITS = 25,      /* behind the point of the largest */
-    TENSOR_FACTOR = 10,    /* behind the point of a factor: of f16 and tf32; bf16 has fewer */
-    TENSOR_ADDEND = 23,    /* behind that of c, an f32 */
+    TENSOR_BITS = 25,      /* behind the point of the largest number */
+    TENSOR_FACTOR = 10,    /* behind the point of a factor: f16 and tf32 have so many, bf16 fewer */
+    TENSOR_ADDEND = 23,    /* behind the point of c, an f32 */
     TENSOR_NOTHING = -999, /* the exponent of 0, below that of any product */
     TENSOR_COLUMNS = 32,   /* at most */
     TENSOR_MOST = 32 * 16, /* elements of a matrix of factors, at most */
 };
 
-/* A number is size * 2^(exponent - its bits behind the point). */
+/* A number is size * 2^(exponent - the bits behind its point). */
 struct tensor_parts {
     s32 size, exponent;
 };
 
-/* `least`: the exponent of its type's subnormals. */
+/* Splits a value; `behind`: the bits kept behind the point. `least`: the exponent of the type's
+ * subnormals. */
 static inline struct tensor_parts tensor_part(f32 value, s32 behind, s32 least)
 {
     const u32 bits = exec_bits32(value), field = bits >> 23 & 255;
     const u32 all = (bits & 0x7fffffu) | (field > 0 ? 1u << 23 : 0);
     const s32 exponent = (field > 0 ? (s32)field : 1) - 127;
     const s32 below = exponent < least ? least - exponent : 0;
-    const s32 lost = 23 - behind + below; /* of 0 more than there are */
+    const s32 lost = 23 - behind + below; /* for 0 more bits than a word has */
     const s32 size = lost < 32 ? (s32)(all >> lost) : 0;
     return (struct tensor_parts){.size = bits >> 31 ? -size : size,
                                  .exponent = all > 0 ? exponent + below : TENSOR_NOTHING};
 }
 
-/* In units of 2^-TENSOR_BITS of the largest, which is `lower` binary places above it. */
+/* Returns the size in units of 2^-TENSOR_BITS of the largest number, whose exponent is `lower`
+ * above this one's. */
 static inline s64 tensor_align(s32 size, s32 behind, s32 lower)
 {
     const u32 all = (u32)(size < 0 ? -size : size) << (TENSOR_BITS - behind);
@@ -48,13 +50,15 @@ static inline s64 tensor_align(s32 size, s32 behind, s32 lower)
     return size < 0 ? -kept : kept;
 }
 
-/* sum * 2^exponent, exactly; sums have 34 bits at most, and exponents are those of two factors. */
+/* Computes sum * 2^exponent exactly: sums have at most 34 bits, and exponents are those of two
+ * factors. */
 static inline f64 tensor_scale(s64 sum, s32 exponent)
 {
     return (f64)sum * exec_f64((u64)(exponent + 1023) << 52);
 }
 
-/* Cut to f32, or with the last bit set for what was cut off: rounding that to f16 rounds once. */
+/* Truncates to f32. `odd`: sets the last bit if anything was cut off, so that rounding the result
+ * to f16 rounds only once. */
 static inline f32 tensor_cut(f64 value, bool odd)
 {
     const f32 near = (f32)value;
@@ -71,7 +75,7 @@ static inline bool tensor_is_finite(f32 value)
     return (exec_bits32(value) & 0x7f800000u) != 0x7f800000u;
 }
 
-/* Whether there is an infinity or NaN among them. */
+/* Returns true when there is an infinity or NaN among the values. */
 static inline bool tensor_has_special(const f32 *values, unsigned count)
 {
     bool any = false;
@@ -79,11 +83,12 @@ static inline bool tensor_has_special(const f32 *values, unsigned count)
     return any;
 }
 
-/* Of those the order and the last place do not matter. Returns false: the element has none. */
+/* Sums with infinities and NaN depend on neither order nor truncation. Returns false when the
+ * element has none of these. */
 static inline bool tensor_special(const f32 *a, const f32 *b, f32 *c, unsigned n, unsigned k)
 {
     bool any = !tensor_is_finite(*c);
-    f64 sum = *c; /* in which no product of finite numbers is infinite */
+    f64 sum = *c; /* an f64, in which products of finite numbers are finite */
     for (unsigned i = 0; i < k; i++) {
         any |= !tensor_is_finite(a[i]) || !tensor_is_finite(b[i * n]);
         sum += (f64)a[i] * b[i * n];
@@ -92,7 +97,7 @@ static inline bool tensor_special(const f32 *a, const f32 *b, f32 *c, unsigned n
     return any;
 }
 
-/* One row of c, whose parts are those of a's row and of all of b. */
+/* Computes one row of c from the parts of a's row and of all of b. */
 static inline void tensor_row(const struct tensor_parts *a, const struct tensor_parts *b, f32 *c,
                               unsigned n, unsigned k, s32 least_c, bool odd)
 {

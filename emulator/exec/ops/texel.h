@@ -1,6 +1,6 @@
-/* exec_texel: what a texture's texels are and which a place means, for the two ways to sample: all
- * lanes at once (ops/sample.c) and lane by lane (ops/texture.c). It reads no memory of the device
- * by itself. Private to the files that hold handlers.
+/* exec_texel: texel formats and addressing modes, for both ways to sample: all lanes at once
+ * (ops/sample.c) and lane by lane (ops/texture.c). Reads no device memory by itself. Private to the
+ * files that hold handlers.
  */
 #ifndef OVERLAP_EXEC_OPS_TEXEL_H
 #define OVERLAP_EXEC_OPS_TEXEL_H
@@ -17,19 +17,19 @@
 enum {
     TEXEL_WHOLE = 256,     /* the sum of the weights of the texels around a place */
     TEXEL_STEPS = 1 << 21, /* a normalised coordinate's fraction has 21 bits */
-    TEXEL_FAR = 1 << 24,   /* in texels: no texture reaches there */
+    TEXEL_FAR = 1 << 24,   /* in texels: larger than any texture */
 };
 
-/* The row of `tex` for what ops/sample.c leaves: lane by lane. */
+/* Row `tex` lane by lane, for what ops/sample.c does not handle. */
 exec_handler exec_sample_lanes;
 
-/* Whether racecheck wants to know of each access through `cache`: exec_resolve tells it. */
+/* Returns true when every access through `cache` must be race-checked, which exec_resolve does. */
 static inline bool texel_judged(const struct exec_region_cache *cache)
 {
     return exec_grid_shadow_wanted(cache) || exec_block_shadow_wanted(cache);
 }
 
-/* Whether reads give floats. */
+/* Returns true when reads give floats. */
 static inline bool texel_is_real(const struct exec_texture *texture)
 {
     return texture->texel >= EXEC_TEXEL_F16 ||
@@ -37,8 +37,8 @@ static inline bool texel_is_real(const struct exec_texture *texture)
             texture->texel != EXEC_TEXEL_S32);
 }
 
-/* One channel as a texture read returns it: a float's bits, or an integer. The lowest of the signed
- * fractions is still below -1. */
+/* Returns one channel as a texture read gives it: a float's bits, or an integer. The lowest signed
+ * fraction is not clamped to -1 here. */
 static inline uint32_t texel_channel(const struct exec_texture *texture, const unsigned char *bytes)
 {
     uint16_t half;
@@ -57,7 +57,7 @@ static inline uint32_t texel_channel(const struct exec_texture *texture, const u
         return texture->promotes ? exec_bits32((float)(int16_t)half / 32767.0f)
                                  : (uint32_t)(int32_t)(int16_t)half;
     case EXEC_TEXEL_F16:
-        if ((half & 0x7c00) == 0x7c00) /* a NaN stays what it is, quiet or not */
+        if ((half & 0x7c00) == 0x7c00) /* NaN keeps its payload, quiet or signalling */
             return (uint32_t)(half & 0x8000) << 16 | 0x7f800000u | (uint32_t)(half & 0x3ff) << 13;
         return exec_bits32((float)half_widen(half, HALF_F16));
     case EXEC_TEXEL_U32:
@@ -69,14 +69,14 @@ static inline uint32_t texel_channel(const struct exec_texture *texture, const u
     return 0;
 }
 
-/* `weight` of TEXEL_WHOLE equal parts of it, rounded. */
+/* Returns `of` * `weight` / TEXEL_WHOLE, rounded. */
 static inline int32_t texel_part(int32_t of, int32_t weight)
 {
     return (of * weight + TEXEL_WHOLE / 2) / TEXEL_WHOLE;
 }
 
-/* Wrapping and mirroring are for normalised coordinates, others are clamped; a seamless cube has no
- * use for any. */
+/* Returns the addressing mode in effect. Wrapping and mirroring need normalised coordinates; others
+ * are clamped. A seamless cube uses none of these modes. */
 static inline enum exec_addressing texel_mode(const struct exec_texture *texture,
                                               unsigned dimension)
 {

@@ -1,11 +1,12 @@
-/* Texture and surface instructions, lane by lane: coordinates to texels, texels to values.
+/* Texture and surface instructions, lane by lane: from coordinates to texels, and from texels to
+ * values.
  *
- * Filtering is that of the Programming Guide, "Texture Fetching": between texels the weights are
- * fractions of 8 bits. What it leaves open is as an H200 does it (tests/conformance/arrays): how
- * the weights of several dimensions are rounded, that texels are added as fixed-point numbers, and
- * what fractions of integers become; and of cubes and mipmaps (tests/gpu/cube.cu, mipmap.cu) how
- * the weights of a corner's missing texel and of two levels are divided. Where there are no mipmaps
- * every level of detail is the only one.
+ * Filtering follows the Programming Guide, "Texture Fetching": the weights between texels are
+ * fractions of 8 bits. What the guide leaves open is done as on an H200. tests/conformance/arrays:
+ * how the weights of several dimensions are rounded, that texels are added as fixed-point numbers,
+ * and what integer fractions become. tests/gpu/cube.cu and mipmap.cu: how the weight of a cube
+ * corner's missing texel, and the weights of two levels, are divided. A texture without mipmaps has
+ * the same single level at every level of detail.
  */
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/extra.h"
@@ -23,8 +24,8 @@ struct image_lane {
     const struct exec_image_access *access;
     const struct exec_texture *texture; /* or one of its levels */
     unsigned lane;
-    double place[3]; /* of a sample; on a face, of a cube */
-    uint32_t layer;  /* the slice that is read, of what has layers or faces */
+    double place[3]; /* the sampled coordinates; for a cube, those on its face */
+    uint32_t layer;  /* the slice that is read, where there are layers or faces */
 };
 
 /* The four channels of a texel, as 32 bits each. */
@@ -45,7 +46,7 @@ static float coordinate_real(const struct image_lane *at, unsigned index)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* The bytes of a texel or a part of a row, or NULL with the fault recorded. */
+/* Returns the bytes of a texel or of part of a row; NULL: a fault is recorded. */
 static unsigned char *image_bytes(const struct image_lane *at, uint64_t address, uint32_t size,
                                   enum exec_access access)
 {
@@ -61,7 +62,8 @@ static unsigned char *image_bytes(const struct image_lane *at, uint64_t address,
     return exec_resolve(at->warp, at->inst, at->lane, address, size, access, false);
 }
 
-/* Whether the handle is one, and of an object that the instruction can read. */
+/* Finds the object of the lane's handle. Returns false, with the fault recorded, when the handle is
+ * invalid or the instruction cannot read the object. */
 static bool image_find(struct image_lane *at, bool surface)
 {
     const uint64_t handle = ((const uint64_t *)exec_slot(at->warp, at->inst->a))[at->lane];
@@ -90,7 +92,8 @@ static bool image_find(struct image_lane *at, bool surface)
 
 /* ---- texels ---------------------------------------------------------------------------------- */
 
-/* A channel of the border. Integers are given by a float's bits; fractions stay within theirs. */
+/* Returns a channel of the border. For integers it is the float's bits; for fractions it is clamped
+ * to their range. */
 static uint32_t border_value(const struct exec_texture *texture, float border)
 {
     const uint32_t bits = exec_bits32(border);
@@ -121,7 +124,7 @@ static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint
                              (uint64_t)y * texture->pitch + (uint64_t)x * size;
     const unsigned char *bytes = image_bytes(at, address, size, EXEC_LOAD);
     if (bytes == NULL) return false;
-    *texel = (union image_texel){.bits = {0, 0, 0, 0}}; /* of channels that are not there */
+    *texel = (union image_texel){.bits = {0, 0, 0, 0}}; /* for channels that the texture lacks */
     for (unsigned k = 0; k < texture->channels; k++)
         texel->bits[k] = texel_channel(texture, bytes + k * (size / texture->channels));
     return true;
@@ -129,7 +132,7 @@ static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* Where an index lies after the addressing mode; false: in the border. */
+/* Applies the addressing mode to an index. Returns false when the index is in the border. */
 static bool settle(const struct exec_texture *texture, unsigned dimension, int64_t index,
                    uint32_t size, uint32_t *settled)
 {
@@ -149,7 +152,7 @@ static bool settle(const struct exec_texture *texture, unsigned dimension, int64
     return true;
 }
 
-/* The texel at indexes that may lie anywhere. */
+/* Reads the texel at indexes that may lie anywhere. */
 static bool read_anywhere(const struct image_lane *at, const int64_t index[3],
                           union image_texel *texel)
 {
@@ -157,7 +160,7 @@ static bool read_anywhere(const struct image_lane *at, const int64_t index[3],
     const uint32_t sizes[3] = {texture->width, texture->height, texture->depth};
     uint32_t settled[3] = {0, 0, 0};
     bool inside = true;
-    for (unsigned d = 0; d < 3; d++) /* layers are not settled, but given */
+    for (unsigned d = 0; d < 3; d++) /* layers are not addressed, but given */
         inside &= settle(texture, d, index[d], sizes[d], &settled[d]);
     if (texture->layered || texture->cube) settled[2] = at->layer;
     if (inside) return read_texel(at, settled[0], settled[1], settled[2], texel);
@@ -167,8 +170,8 @@ static bool read_anywhere(const struct image_lane *at, const int64_t index[3],
     return true;
 }
 
-/* A coordinate in texels. Numbers that no texture reaches are brought near, so that they fit. Its
- * fraction has 21 bits where it is normalised. */
+/* Converts a coordinate to texels, clamped to TEXEL_FAR, which no texture reaches, so that it fits
+ * an integer. Normalised coordinates have fractions of 21 bits. */
 static double in_texels(const struct exec_texture *texture, unsigned dimension, double coordinate,
                         uint32_t size)
 {
@@ -194,8 +197,8 @@ static uint32_t layer_of(const struct image_lane *at)
 
 /* ---- cubes ----------------------------------------------------------------------------------- */
 
-/* The face that a direction meets, and where on it, from -1 to 1: Programming Guide, "Cubemap
- * Textures". Of equal ones z goes first, then y, as on an H200. */
+/* Returns the face that a direction meets, and the place on it, from -1 to 1: Programming Guide,
+ * "Cubemap Textures". Among equal components z has priority, then y, as on an H200. */
 static uint32_t face_of(const float v[3], float *s, float *t)
 {
     const float x = fabsf(v[0]), y = fabsf(v[1]), z = fabsf(v[2]);
@@ -208,7 +211,7 @@ static uint32_t face_of(const float v[3], float *s, float *t)
     return 2 * axis + back;
 }
 
-/* And back: a direction to a place on a face. */
+/* The inverse: from a place on a face to a direction. */
 static void direction_of(uint32_t face, float s, float t, float v[3])
 {
     const float sign = face & 1 ? -1.0f : 1.0f;
@@ -225,9 +228,8 @@ static void direction_of(uint32_t face, float s, float t, float v[3])
     }
 }
 
-/* The texel behind an edge of its face is on the one beside it; false: behind a corner there is
- * none.
- */
+/* Moves an index that is over an edge of its face to the adjacent face. Returns false over a
+ * corner, where there is no texel. */
 static bool step_over(const struct exec_texture *texture, int64_t index[3], uint32_t *layer)
 {
     static const float inwards = 1.0f - 1.0f / 65536; /* by less than half a texel */
@@ -250,20 +252,21 @@ static bool step_over(const struct exec_texture *texture, int64_t index[3], uint
     return true;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- texels around a coordinate -------------------------------------------------------------- */
 
-/* The texels around a place and how much each counts: in each dimension two, `near` and the next,
- * of which the next counts for `weight`. */
+/* The texels around a coordinate: in each dimension `near` and the next, which counts for
+ * `weight`. */
 struct footprint {
     int64_t near[3];
-    int32_t weight[3]; /* of TEXEL_WHOLE */
+    int32_t weight[3]; /* parts of TEXEL_WHOLE */
 };
 
 static struct footprint footprint_of(const struct image_lane *at, bool filters)
 {
     const struct exec_texture *texture = at->texture;
     const uint32_t sizes[3] = {texture->width, texture->height, texture->depth};
-    /* Outside there is one texel only, but on a cube whose faces go on in others. */
+    /* Coordinates outside give a single texel, except on a seamless cube, whose faces continue in
+     * others. */
     const bool clamps = filters && !(texture->cube && texture->seamless);
     struct footprint footprint = {{0, 0, 0}, {0, 0, 0}};
     for (unsigned d = 0; d < at->access->dimensions; d++) {
@@ -277,9 +280,9 @@ static struct footprint footprint_of(const struct image_lane *at, bool filters)
     return footprint;
 }
 
-/* What each corner counts for, x first; together TEXEL_WHOLE. Of a square, the far corner is
- * rounded, and the others keep the sums of rows and columns; a cube is divided by z, x and y in
- * turn. */
+/* Computes the weight of each corner, x varying fastest; their sum is TEXEL_WHOLE. In two
+ * dimensions the far corner's weight is rounded, and the others follow from the sums of rows and
+ * columns. In three the weight is divided by z, x and y in turn. */
 static void weigh(const struct footprint *footprint, unsigned dimensions, int32_t weights[8])
 {
     const int32_t x = footprint->weight[0], y = footprint->weight[1], z = footprint->weight[2];
@@ -305,8 +308,8 @@ static void weigh(const struct footprint *footprint, unsigned dimensions, int32_
     }
 }
 
-/* The sum of floats: each is cut to 27 bits behind the greatest one's first; a half is rounded away
- * from zero. */
+/* Sums floats: each is truncated to 27 bits behind the first bit of the largest one; halves are
+ * rounded away from zero. */
 static float sum_floats(const float values[8], const int32_t weights[8], unsigned count)
 {
     int exponent = INT32_MIN, least = 0;
@@ -319,10 +322,10 @@ static float sum_floats(const float values[8], const int32_t weights[8], unsigne
         if (least > exponent) exponent = least;
     }
     if (exponent == INT32_MIN || !isfinite(plain)) return (float)plain;
-    const int unit = exponent - 1 - 27; /* of the sum, in powers of two */
+    const int unit = exponent - 1 - 27; /* the sum's unit, as a power of two */
     for (unsigned i = 0; i < count; i++)
         if (weights[i] != 0) sum += (int64_t)ldexp((double)values[i], -unit) * weights[i];
-    /* To 24 bits. */
+    /* Rounds to 24 bits. */
     uint64_t size = (uint64_t)(sum < 0 ? -sum : sum);
     int lost = 0;
     while (size >> lost >= 1u << 24) lost++;
@@ -331,8 +334,8 @@ static float sum_floats(const float values[8], const int32_t weights[8], unsigne
     return (float)(sum < 0 ? -result : result);
 }
 
-/* An integer, given as the fraction that it stands for, as a fraction of 16 bits with three more.
- */
+/* Converts an integer, given as the fraction that it stands for, to a fraction of 16 bits plus
+ * three more. */
 static int64_t wide_fraction(enum exec_texel texel, float value)
 {
     static const double most[] = {[EXEC_TEXEL_U8] = 255,
@@ -344,7 +347,7 @@ static int64_t wide_fraction(enum exec_texel texel, float value)
     return (int64_t)floor(integer * wide * 8 / most[texel]);
 }
 
-/* The sum is rounded to 16 bits. */
+/* Sums fractions, and rounds the sum to 16 bits. */
 static float sum_fractions(enum exec_texel texel, const float values[8], const int32_t weights[8],
                            unsigned count)
 {
@@ -355,8 +358,8 @@ static float sum_fractions(enum exec_texel texel, const float values[8], const i
     return (float)(fmax(whole, -most) / most);
 }
 
-/* A texture of one dimension is read like a row of one of two, half way between it and the one
- * below: which makes a difference where the border is in that direction. */
+/* A one-dimensional texture is read like a row of a two-dimensional one, half way between that row
+ * and the one below. This makes a difference where the second dimension has a border. */
 static unsigned filtered_dimensions(const struct image_lane *at, struct footprint *footprint)
 {
     if (at->access->dimensions != 1 || at->access->layered ||
@@ -367,14 +370,14 @@ static unsigned filtered_dimensions(const struct image_lane *at, struct footprin
     return 2;
 }
 
-/* Texels that are to be added, each by its weight; those of all together are TEXEL_WHOLE. */
+/* Texels to be summed, with their weights; all weights together are TEXEL_WHOLE. */
 struct texels {
     unsigned count;
     int32_t weights[8];
     float values[4][8];
 };
 
-/* What a corner of a cube lacks is shared by the three texels that are there. */
+/* Divides the weight of a cube corner's missing texel among the other three. */
 static void share(int32_t weights[4], unsigned missing)
 {
     const int32_t weight = weights[missing], third = texel_part(weight, 85);
@@ -384,8 +387,8 @@ static void share(int32_t weights[4], unsigned missing)
     weights[missing ^ 3] += weight - 2 * third;
 }
 
-/* Of a square of one level of two: what the level counts for is divided by x, then by y, where a
- * half stays on the side of the corner that is near in both. */
+/* Weighs the corners of one level of two: the level's weight is divided by x, then by y, where a
+ * half goes to the corner that is near in both dimensions, or far in both. */
 static void weigh_level(const struct footprint *footprint, unsigned dimensions, int32_t level,
                         int32_t weights[4])
 {
@@ -400,7 +403,7 @@ static void weigh_level(const struct footprint *footprint, unsigned dimensions, 
     weights[1] = high - weights[3];
 }
 
-/* The texels around the place, in this level, which counts for `level` of TEXEL_WHOLE. */
+/* Adds the texels around the coordinate in this level, whose weight is `level` of TEXEL_WHOLE. */
 static bool surround(struct image_lane *at, int32_t level, struct texels *texels)
 {
     struct footprint footprint = footprint_of(at, true);
@@ -446,7 +449,7 @@ static bool filter(struct image_lane *at, union image_texel *result)
     return true;
 }
 
-/* The two lowest integers are both -1. */
+/* The two lowest signed integers both mean -1. */
 static void end_fractions(const struct exec_texture *texture, union image_texel *texel)
 {
     if (!texture->promotes || (texture->texel != EXEC_TEXEL_S8 && texture->texel != EXEC_TEXEL_S16))
@@ -455,7 +458,7 @@ static void end_fractions(const struct exec_texture *texture, union image_texel 
         if (texel->real[k] < -1.0f) texel->real[k] = -1.0f;
 }
 
-/* By index: no filter; outside of linear memory is 0. */
+/* Reads by index: no filter; indexes outside linear memory give 0. */
 static bool fetch(struct image_lane *at, union image_texel *result)
 {
     const struct exec_image_access *access = at->access;
@@ -472,8 +475,8 @@ static bool fetch(struct image_lane *at, union image_texel *result)
     return true;
 }
 
-/* Where the lane samples: on a face, where it gives a direction. A face is read like a square whose
- * coordinates are normalised, whatever the texture says. */
+/* Takes the lane's coordinates; a direction is converted to a place on a face. A face is read like
+ * a square with normalised coordinates, whatever the texture says. */
 static void take_place(struct image_lane *at)
 {
     const struct exec_image_access *access = at->access;
@@ -494,7 +497,7 @@ static void take_place(struct image_lane *at)
     at->place[1] = ((double)t + 1) / 2;
 }
 
-/* One level, or all there is. */
+/* Samples one level, or a texture without levels. */
 static bool sample_level(struct image_lane *at, union image_texel *result)
 {
     if (at->texture->filters && texel_is_real(at->texture)) return filter(at, result);
@@ -504,7 +507,7 @@ static bool sample_level(struct image_lane *at, union image_texel *result)
     return true;
 }
 
-/* What of mipmaps the device does not have. */
+/* Faults: the device does not have this use of mipmaps. */
 static bool refuse_levels(const struct image_lane *at)
 {
     exec_stop(
@@ -513,7 +516,7 @@ static bool refuse_levels(const struct image_lane *at)
     return false;
 }
 
-/* The level of detail, in 256ths, from 0 to that of the last level. */
+/* Returns the level of detail, in 256ths, clamped to the texture's levels. */
 static int32_t level_of(const struct image_lane *at)
 {
     const struct exec_texture *texture = at->texture;
@@ -585,7 +588,7 @@ static void put_elements(const struct image_lane *at, const uint64_t *values)
 
 typedef bool image_lane_work(struct image_lane *at, uint64_t values[4]);
 
-/* Does `work` for every active lane and puts what it gives into the elements. */
+/* Calls `work` for every active lane; with `gives` its values go to the elements' slots. */
 static int each_lane(struct exec_warp *warp, const struct exec_inst *inst, image_lane_work *work,
                      bool gives)
 {
@@ -643,7 +646,8 @@ static int op_tld4(struct exec_warp *warp, const struct exec_inst *inst)
 
 enum image_found { IMAGE_INSIDE, IMAGE_OUTSIDE, IMAGE_FAULT };
 
-/* Brings one coordinate, of which `size` bytes (or one) are wanted, into [0, length). */
+/* Clamps one coordinate, at which `size` units are accessed, into [0, length). Returns whether it
+ * was inside. */
 static bool bring_inside(int64_t *value, int64_t size, int64_t length)
 {
     const bool inside = *value >= 0 && *value <= length - size;
@@ -651,7 +655,7 @@ static bool bring_inside(int64_t *value, int64_t size, int64_t length)
     return inside;
 }
 
-/* The address that the coordinates mean. The first counts bytes. */
+/* Computes the address of the coordinates, of which the first counts bytes. */
 static enum image_found surface_address(const struct image_lane *at, uint64_t *address)
 {
     const struct exec_image_access *access = at->access;
@@ -686,7 +690,8 @@ static enum image_found surface_address(const struct image_lane *at, uint64_t *a
     return IMAGE_FAULT;
 }
 
-/* The bytes of the access, NULL outside of the surface; false: a fault. */
+/* Gets the bytes of the access, NULL outside the surface. Returns false when a fault is
+ * recorded. */
 static bool surface_bytes(struct image_lane *at, enum exec_access access, unsigned char **bytes)
 {
     uint64_t address = 0;
@@ -740,7 +745,7 @@ static void answer(const struct image_lane *at, uint64_t values[4])
     case IMAGE_WIDTH:
         values[0] = texture->width;
         break;
-    case IMAGE_HEIGHT: /* what a dimension is not used for may be used for layers */
+    case IMAGE_HEIGHT: /* a dimension that is not used may count layers */
         values[0] = texture->dimensions > 1 ? texture->height
                     : texture->layered      ? texture->depth
                                             : !texture->surface;

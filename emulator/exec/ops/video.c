@@ -1,6 +1,6 @@
 /* Video instructions: arithmetic on bytes and halves of 32-bit registers. PTX ISA 9.0, 9.7.18.
  *
- * One handler serves them all, lane by lane, from the description that lower/video.c makes.
+ * One handler serves them all, lane by lane, driven by the description that lower/video.c makes.
  */
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/tables.h"
@@ -33,7 +33,7 @@ static bool compares(uint8_t how, int64_t a, int64_t b)
 
 static int64_t operate(const struct exec_video *video, int64_t a, int64_t b)
 {
-    /* Amounts are unsigned; 32 empties any part. */
+    /* Shift amounts are unsigned; 32 shifts out every part. */
     const uint64_t most = (uint64_t)b > 32 ? 32 : (uint64_t)b;
     const unsigned amount = (unsigned)(video->wraps ? (uint64_t)b & 31 : most);
     switch (video->operation) {
@@ -58,7 +58,7 @@ static int64_t operate(const struct exec_video *video, int64_t a, int64_t b)
     }
 }
 
-/* A scalar instruction: with c, or into a part of c. */
+/* A scalar instruction, combined with c or inserted into a part of c. */
 static uint32_t scalar(const struct exec_video *video, uint32_t a, uint32_t b, uint32_t c)
 {
     int64_t value = operate(video, extract(a, video->a[0], video->is_signed[1]),
@@ -84,7 +84,7 @@ static uint32_t scalar(const struct exec_video *video, uint32_t a, uint32_t b, u
     return (c & ~field) | (result << target.shift & field);
 }
 
-/* Two or four lanes: those of the mask into c, or their sum added to it. */
+/* Two or four lanes: those of the mask replace parts of c, or their sum is added to c. */
 static uint32_t parallel(const struct exec_video *video, uint32_t a, uint32_t b, uint32_t c)
 {
     const unsigned bits = 32u / video->lanes;

@@ -1,5 +1,5 @@
-/* exec_watch: the accesses to shared memory that row "watch" settles by itself, and what it does of
- * the simplest: for ops/racecheck.c, and for machine code, ops/quick.c and native/. Private to
+/* exec_watch: the simplest race checks of row "watch", which checks accesses to shared memory:
+ * shared by ops/racecheck.c and the machine code of ops/quick.c and native/. Private to
  * emulator/exec.
  */
 #ifndef OVERLAP_EXEC_OPS_WATCH_H
@@ -8,7 +8,7 @@
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/ops/lanes.h"
 
-/* exec_inst.cache of accesses of 4 bytes. */
+/* exec_inst.cache of a "watch" before an access of 4 bytes. */
 enum {
     EXEC_WATCH_ORDINARY = 4 | 1 << EXEC_WATCH_COUNT_SHIFT,
     EXEC_WATCH_LOAD = EXEC_WATCH_ORDINARY | EXEC_LOAD << EXEC_WATCH_ACCESS_SHIFT,
@@ -17,14 +17,16 @@ enum {
     EXEC_WATCH_ATOMIC = EXEC_WATCH_ORDINARY | EXEC_ATOMIC << EXEC_WATCH_ACCESS_SHIFT,
 };
 
-/* Whether it is one of those, EXEC_WATCH_LOAD, ...; whole rows do not ask for more. */
+/* Returns true for that kind (EXEC_WATCH_LOAD, ...). Full warps need no more than this: the flags
+ * COUNTS and EXCHANGES are ignored. */
 static inline bool exec_watch_is(const struct exec_inst *inst, uint32_t kind)
 {
     return (inst->cache & ~(uint32_t)(EXEC_WATCH_COUNTS | EXEC_WATCH_EXCHANGES)) == kind;
 }
 
-/* Whether the block's cells, which it has, are of 4 bytes and say all; and there was no atomic. One
- * branch for all: machine code asks at every load. */
+/* exec_watch_tells: the block's cells, which must exist, stand for 4 bytes each and hold everything
+ * that matters. exec_watch_is_plain: and there has been no atomic. Each compiles to one branch,
+ * since machine code asks at every load. */
 static inline bool exec_watch_tells(const struct exec_block *block)
 {
     const struct exec_shadow *shadow = block->shadow;
@@ -36,8 +38,8 @@ static inline bool exec_watch_is_plain(const struct exec_block *block)
     return exec_watch_tells(block) & !block->shadow->atomics;
 }
 
-/* What check/shadow.c does of a cell that the threads from `first` to `last` of a warp load, where
- * no write is in their way: of those the first and the last are enough. */
+/* Does the same as check/shadow.c for a cell that threads `first` to `last` of a warp load, with no
+ * write in their way: recording the first and the last of them is enough. */
 static inline void exec_watch_same(struct exec_shadow *shadow, uint32_t at, int32_t first,
                                    int32_t last, uint32_t site)
 {
@@ -56,7 +58,7 @@ static inline void exec_watch_same(struct exec_shadow *shadow, uint32_t at, int3
     sites[at] = site;
 }
 
-/* Loads by each half of a warp of one cell; false: it is not settled. */
+/* Each half of a warp loads one cell. Returns false when the slow path must do it. */
 static inline bool exec_watch_sames(struct exec_warp *warp, const struct exec_inst *inst,
                                     const uint32_t *at)
 {
