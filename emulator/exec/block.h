@@ -1,6 +1,6 @@
 /* exec_block: the state of a running block and of the worker, a host thread, that runs it:
- * barriers, shared memory, and what each load and store of the program knows of the region that it
- * touched last. Data that machine/ changes, ops/ works on and check/ reads. Private to
+ * barriers, shared memory, and for each load and store of the program the region that it accessed
+ * last. Plain data: machine/ changes it, ops/ works on it, check/ reads it. Private to
  * emulator/exec.
  */
 #ifndef OVERLAP_EXEC_BLOCK_H
@@ -10,14 +10,15 @@
 #include "emulator/exec/warp.h"
 #include "emulator/memory/memory.h"
 
-/* The barriers that programs name, and behind them one for each so many warps, which wait for their
- * wgmma by it. */
+/* The barriers that programs name (0 to 15), followed by one for each group of EXEC_GROUP_WARPS
+ * warps, at which the group's warps wait for their wgmma. */
 #define EXEC_BARRIERS 16
 #define EXEC_GROUP_WARPS 4
 #define EXEC_ALL_BARRIERS (EXEC_BARRIERS + EXEC_MAX_WARPS / EXEC_GROUP_WARPS)
 #define EXEC_MAX_WARPS 32
 
-/* Generic addresses that no host pointer has: bit 56 is set, bits 52.. name the window. */
+/* Windows of generic addresses: values that no host pointer has. Bit 56 is set; the bits from 52 on
+ * name the window. */
 #define EXEC_WINDOW_BIT (UINT64_C(1) << 56)
 #define EXEC_WINDOW_SHARED (EXEC_WINDOW_BIT | UINT64_C(1) << 52)
 #define EXEC_WINDOW_LOCAL (EXEC_WINDOW_BIT | UINT64_C(2) << 52)
@@ -27,8 +28,8 @@
 #define EXEC_GRID_WORKSPACE 256                                /* bytes */
 #define EXEC_WINDOW_MASK (~UINT64_C(0) << 52)
 
-/* An address of shared memory has an offset in its low bits, and above them the rank of the block
- * in its cluster, plus one; none: of the block of whoever uses it. PTX ISA 9.0, "mapa". */
+/* A shared memory address has the offset in its low bits and, above them, the rank of the block in
+ * its cluster plus one; zero there means the accessing block itself. PTX ISA 9.0, "mapa". */
 enum { EXEC_CLUSTER_MOST = 16, EXEC_RANK_SHIFT = 24, EXEC_RANK_BITS = 0xff };
 #define EXEC_RANK_MASK ((uint64_t)EXEC_RANK_BITS << EXEC_RANK_SHIFT)
 
@@ -43,8 +44,9 @@ struct exec_doubt;
 struct exec_unwritten;
 struct exec_probe;
 
-/* The shared memory of a block that a GPU keeps for itself, and lends to cooperative groups. Here
- * it begins behind the block's own, and is there only for programs that ask where it is. */
+/* Shared memory of a block that a GPU reserves for itself and lends to cooperative groups. Here it
+ * begins behind the block's own shared memory, and exists only for programs that read its
+ * address. */
 #define EXEC_RESERVED_SHARED 1024u
 #define EXEC_RESERVED_FIRST(bytes) (((bytes) + 15) / 16 * 16)
 
@@ -53,105 +55,109 @@ struct exec_barrier {
     uint32_t expected;                /* threads; 0: every thread that has not exited */
     uint32_t positive;                /* bar.red: arrivals whose predicate was true */
     uint32_t asked;                   /* bar.red: arrivals that brought a predicate */
-    uint32_t arrived[EXEC_MAX_WARPS]; /* lanes, waiting or only arrived */
+    uint32_t arrived[EXEC_MAX_WARPS]; /* arrived lanes, whether they wait or not */
 };
 
-/* Clock cycles after which nothing that waits for a time still does: three quarters of an hour. */
+/* Clock cycles, about three quarters of an hour, after which any wait that is bounded by a clock
+ * has ended. */
 #define EXEC_EVER (UINT64_C(1) << 42)
 
-/* Whether the block can ever go on: machine/stall.c. Of a cluster one block has the last three. */
+/* Whether the block can ever go on: machine/stall.c. In a cluster only the last running block uses
+ * the last three fields. */
 struct exec_stall {
-    bool watched;      /* each instruction is looked at */
-    bool goes_on;      /* one of them was of a kind that may end the wait */
-    uint32_t vain;     /* rounds in a row in which nobody did more than look */
-    uint32_t patience; /* rounds before it is watched */
-    uint32_t rounds;   /* watched */
-    uint32_t compared; /* of them: in which threads could hold what they held */
-    uint64_t state;    /* of the threads, when that began */
+    bool watched;      /* exec_stall_step sees each instruction */
+    bool goes_on;      /* an instruction was executed that may end the wait */
+    uint32_t vain;     /* consecutive rounds in which every warp only waited and polled */
+    uint32_t patience; /* rounds in vain before the block is watched */
+    uint32_t rounds;   /* rounds while watched */
+    uint32_t compared; /* how often `state` was due to be compared */
+    uint64_t state;    /* hash of what all threads held when it was last kept */
 };
 
-/* Machine code that goes from warp to warp: machine/warp.c. */
+/* Machine code that runs one warp after another within a single call: machine/warp.c. */
 struct exec_going {
-    bool may;               /* else it runs the one that it was called for */
-    struct exec_warp *warp; /* whose turn it is */
-    uint64_t executed;      /* instructions of those whose turn is over */
-    unsigned met;           /* enum exec_met, the same */
-    int step;               /* with EXEC_WENT_ON: what that warp asks */
+    bool may;               /* false: the code runs only the warp it was called for */
+    struct exec_warp *warp; /* the warp that runs now */
+    uint64_t executed;      /* instructions of the warps whose turn is over */
+    unsigned met;           /* enum exec_met bits of those warps */
+    int step;               /* with EXEC_WENT_ON: the enum exec_step of `warp` */
 };
 
 struct exec_block {
     uint64_t index;  /* linear, in the grid */
-    uint64_t serial; /* of the worker's blocks, so that frames know when theirs has changed */
+    uint64_t serial; /* counts the worker's blocks, so that frames see a change */
     uint32_t position[3];
     struct exec_worker *worker;
     struct exec_warp *warps;
     uint32_t warp_count;
     unsigned char *shared;
     struct exec_barrier barriers[EXEC_ALL_BARRIERS];
-    uint32_t barriers_used;         /* a bit each: barriers[] with `used` set */
-    bool named_barriers;            /* it uses others than those of __syncthreads() */
-    struct exec_shadow *shadow;     /* of its shared memory; NULL: nobody wants to know */
-    struct exec_block_shadow *near; /* of what it touches of global memory; NULL: the same */
-    struct exec_order *order;       /* of its threads; NULL: nobody has told another anything */
+    uint32_t barriers_used;         /* bitmap: barriers[] with `used` set */
+    bool named_barriers;            /* it has used a barrier other than __syncthreads() */
+    struct exec_shadow *shadow;     /* of its shared memory; NULL: not race-checked */
+    struct exec_block_shadow *near; /* of global memory; NULL: not race-checked, or none yet */
+    struct exec_order *order;       /* what its threads told each other; NULL: nothing yet */
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
-    struct exec_async *outgoing;    /* bulk copies out of it; NULL: the same */
-    struct exec_proxy *proxy;       /* bulk copies out of it; NULL: none yet */
-    int32_t began;                  /* when, as check/shadow.h has it */
-    struct exec_probe *probe;       /* machine/probe.h; NULL: nobody looks */
+    struct exec_async *outgoing;    /* bulk copies out of its shared memory; NULL: none yet */
+    struct exec_proxy *proxy;       /* what the async proxy may not see; NULL: not needed yet */
+    int32_t began;                  /* the time of check/shadow.h at which the block began */
+    struct exec_probe *probe;       /* machine/probe.h; NULL: not sampled */
     /* check/unwritten.h: */
-    bool unwritten;                 /* words of its shared memory may be as they were at first */
-    uint32_t unwritten_word;        /* that */
-    uint32_t unwritten_met;         /* barriers so far */
-    uint32_t unwritten_told[2];     /* the sites of what was told last */
-    struct exec_unwritten *follows; /* what was stored of such; NULL: nothing */
-    bool polling;                   /* in its last turn no warp did more than wait and look */
+    bool unwritten;                 /* some words of its shared memory may be unwritten */
+    uint32_t unwritten_word;        /* the value that its shared memory was filled with */
+    uint32_t unwritten_met;         /* barriers completed so far */
+    uint32_t unwritten_told[2];     /* the sites of the latest finding */
+    struct exec_unwritten *follows; /* unwritten values stored to shared memory; NULL: none */
+    bool polling;                   /* in its last turn every warp only waited and polled */
     struct exec_stall stall;        /* machine/stall.c */
-    uint64_t moment;                /* check/causality.h; 0: none yet */
-    struct exec_cluster *cluster;   /* cluster.h; NULL: it is alone */
+    uint64_t moment;                /* the block's moment in check/causality.h; 0: none yet */
+    struct exec_cluster *cluster;   /* cluster.h; NULL: the launch has no clusters */
     uint32_t rank;                  /* in its cluster */
-    bool stuck;                     /* no thread can go on before those of other blocks do */
+    bool stuck;                     /* it can go on only after threads of other blocks have */
     bool ended;
-    bool arrives;                                /* some thread has come to the cluster's barrier */
-    bool visits;                                 /* other blocks' shared memory: */
-    struct exec_shadow *away[EXEC_CLUSTER_MOST]; /* what it did there; check/cluster.h */
+    bool arrives;                                /* a thread has arrived at the cluster's barrier */
+    bool visits;                                 /* it has accessed other blocks' shared memory */
+    struct exec_shadow *away[EXEC_CLUSTER_MOST]; /* its shadow of each; check/cluster.h */
     struct exec_block *next;
     struct exec_going going;
 };
 
-/* Accesses of a lane that is alone, of `bytes` bytes each, each so many further on than the one
- * before; offsets in the region. */
+/* A run: accesses of a single active lane, `bytes` bytes each, with a constant stride of `step`
+ * bytes. Offsets are in the region. */
 struct exec_run {
     uint64_t first, step;
-    uint64_t next; /* where it would go on; UINT64_MAX: only one so far, or none */
+    uint64_t next; /* expected next offset; UINT64_MAX: the stride is not known yet */
     uint32_t bytes;
     enum { EXEC_RUN_NONE, EXEC_RUN_ONE, EXEC_RUN_STEPS } length;
 };
 
-/* A region that an instruction touched last; addresses are compared in the device's terms. */
+/* The region that an instruction accessed last. `low` is a device address. */
 struct exec_region_cache {
     uint64_t low;
     uint64_t size;  /* 0: empty */
     uint64_t delta; /* host address - device address */
     bool read_only;
     enum exec_access access;
-    uint64_t *marks;             /* the launch's footprint there; NULL: none is wanted */
-    struct exec_run run;         /* of accesses that have yet to leave theirs */
-    uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
+    uint64_t *marks;             /* footprint bitmap of the region; NULL: no footprint is wanted */
+    struct exec_run run;         /* accesses whose bits are not set in `marks` yet */
+    uint64_t touched, untouched; /* first byte accessed, and one past the last */
     uint32_t widest;             /* bytes of the largest access */
-    struct exec_owners *owners;  /* check/owners.h; NULL: not judged */
-    bool between_blocks;         /* judged there, ... */
-    bool block_scope;           /* ... as an atomic that is one to the threads of its block alone */
-    bool between_threads;       /* judged in check/block_shadow.h */
-    uint32_t early;             /* bytes of loads judged between blocks before any store */
-    struct exec_causal *causal; /* check/causality.h; NULL: not judged there */
-    uint64_t deed;              /* what the instruction does there: enum exec_deed */
-    bool judged;                /* whether it is, or may come to be, in one of the three */
+    struct exec_owners *owners;  /* check/owners.h; NULL: not race-checked */
+    bool between_blocks;         /* race-checked by check/grid_shadow.h ... */
+    bool block_scope;            /* ... as an atomic that is atomic within its block only */
+    bool between_threads;        /* race-checked by check/block_shadow.h */
+    uint32_t early; /* bytes of loads still recorded although nothing was stored: EXEC_EARLY */
+    struct exec_causal *causal; /* check/causality.h; NULL: not race-checked there */
+    uint64_t deed;              /* what the instruction does to memory: enum exec_deed */
+    bool judged;                /* race-checked by at least one of the three */
     const struct memory_region *region;
-    uint32_t position; /* in the program's table, which may move while a grid pauses */
+    uint32_t position; /* source position: an index, because the program's table may move while a
+                          grid pauses */
 };
 
-/* Of an instruction's first loads in a launch it is remembered which block made them; of more only
- * once something has been stored to the same allocation: most of what is read is never written. */
+/* Bytes per instruction and launch for which the loading block is recorded before anything has been
+ * stored to the allocation. Later loads are recorded only after a store: most memory that is read
+ * is never written. */
 enum { EXEC_EARLY = 8 << 10 };
 
 static inline void exec_early_spend(struct exec_region_cache *cache, uint64_t bytes)
@@ -159,7 +165,8 @@ static inline void exec_early_spend(struct exec_region_cache *cache, uint64_t by
     cache->early -= bytes < cache->early ? (uint32_t)bytes : cache->early;
 }
 
-/* The instruction touches these bytes, which have their marks. */
+/* Extends the range of bytes that the instruction accessed; their bits are already set in
+ * `marks`. */
 static inline void exec_mark_again(struct exec_region_cache *cache, uint64_t address,
                                    uint64_t bytes)
 {
@@ -168,7 +175,7 @@ static inline void exec_mark_again(struct exec_region_cache *cache, uint64_t add
     if (offset + bytes > cache->untouched) cache->untouched = offset + bytes;
 }
 
-/* Every access to a region ends here once it is known to be allowed. */
+/* Records an access to the region in the footprint. The caller has checked that it is allowed. */
 static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, uint64_t bytes)
 {
     if (cache->marks == NULL) return;
@@ -177,8 +184,9 @@ static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, 
     exec_footprint_mark(cache->marks, address - cache->low, bytes);
 }
 
-/* A lane that is alone mostly goes on by the same step, and nobody looks at the marks before the
- * launch's end: such accesses leave theirs all at once. False: it is judged, or does not go on. */
+/* Fast path for a single active lane that continues its run: the bits of the whole run are set at
+ * once later, because the bitmap is only read at the launch's end. Returns false when the access is
+ * race-checked or does not continue the run. */
 static inline bool exec_mark_next(struct exec_region_cache *cache, uint64_t address)
 {
     if (cache->judged | (address - cache->low != cache->run.next)) return false;
@@ -186,7 +194,7 @@ static inline bool exec_mark_next(struct exec_region_cache *cache, uint64_t addr
     return true;
 }
 
-/* Those have theirs from now on. */
+/* Sets the bits of the pending run, and ends it. */
 static inline void exec_mark_run(struct exec_region_cache *cache)
 {
     const struct exec_run run = cache->run;
@@ -199,7 +207,7 @@ static inline void exec_mark_run(struct exec_region_cache *cache)
     exec_footprint_mark_steps(cache->marks, run.first, steps ? run.step : 0, last, run.bytes);
 }
 
-/* An access that exec_mark_next does not take. */
+/* Records an access of a single active lane that exec_mark_next refused. */
 static inline void exec_mark_lone(struct exec_region_cache *cache, uint64_t address, uint32_t bytes)
 {
     const uint64_t offset = address - cache->low;
@@ -217,8 +225,8 @@ static inline void exec_mark_lone(struct exec_region_cache *cache, uint64_t addr
     }
 }
 
-/* From the first byte that lanes touch to the one after the last. Few: so many that it pays to ask
- * about all of them at once. */
+/* The bytes from the first that the lanes access to one past the last. exec_span_is_few: short
+ * enough that it pays to test the whole span at once. */
 struct exec_span {
     uint64_t first, end;
 };
@@ -229,8 +237,8 @@ static inline bool exec_span_is_few(const struct exec_span *span)
     return span->end - span->first <= EXEC_SPAN_FEW;
 }
 
-/* exec_mark for each lane of `mask`, whose span that is: mostly all of it has its marks, and
- * neighbours mostly share a word of them. */
+/* exec_mark for each lane of `mask`; `span` covers all of them. Usually every bit of the span is
+ * set already, and neighbouring lanes usually share a word of the bitmap. */
 static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64_t *address,
                                    uint32_t mask, uint32_t bytes, const struct exec_span *span)
 {
@@ -257,7 +265,7 @@ static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64
     exec_footprint_mark_word(&cache->marks[word], bits);
 }
 
-/* These bytes, stored to, become `me`'s. */
+/* A store to these bytes after which block owner `me` owns them. */
 struct exec_grid_shadow_mark {
     struct exec_owners *owners;
     uint64_t offset;
@@ -265,7 +273,7 @@ struct exec_grid_shadow_mark {
     uint8_t me;
 };
 
-/* The launch that all workers share. */
+/* One launch, shared by all its workers. */
 struct exec_grid;
 
 /* What one host thread needs to run blocks. */
@@ -274,35 +282,35 @@ struct exec_worker {
     const struct exec_launch *launch;
     const struct exec_function *function;
     bool alone;         /* no other worker runs blocks of this launch */
-    uint32_t row_lanes; /* lanes side by side that are threads of one row of the block, in all
-                           warps: EXEC_LANES, half of that, or 1: neither */
-    uint64_t news;      /* reads of exec_polled that gave something new */
-    uint64_t commuted;  /* atomics, by lanes, that others may do at the same time */
-    struct exec_region_cache *caches; /* exec_cache_of; the last is for the rest */
-    size_t first_cache, cache_count;  /* of the function, without the last */
+    uint32_t row_lanes; /* adjacent lanes that are threads of one row of the block, in every warp:
+                           EXEC_LANES, half of that, or 1 if neither holds */
+    uint64_t news;      /* polled reads that returned a new value (ops/poll.c) */
+    uint64_t commuted;  /* atomics on global memory, counted by lanes, that commute */
+    struct exec_region_cache *caches; /* exec_cache_of; the last is for all others */
+    size_t first_cache, cache_count;  /* the function's range, without that last one */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */
     struct exec_counts counts;
-    uint32_t shared_bytes;   /* static and dynamic, and behind them the reserved ones if seen */
+    uint32_t shared_bytes;   /* static and dynamic, plus the reserved part if the program sees it */
     uint32_t user_shared;    /* static and dynamic */
-    uint32_t dynamic_offset; /* of the dynamic part */
+    uint32_t dynamic_offset; /* where the dynamic part begins */
     uint64_t local_stride;   /* bytes of local memory per lane */
     uint64_t block_serial;
-    uint64_t launches;                /* that its blocks' memory has served */
-    uint64_t bytes;                   /* of that memory */
-    struct exec_probe *probe;         /* the launch's, for its first block; NULL: none */
+    uint64_t launches;                /* launches that the memory of its blocks has served */
+    uint64_t bytes;                   /* size of that memory */
+    struct exec_probe *probe;         /* of the launch, for its first block; NULL: not sampled */
     struct exec_block *spare;         /* finished blocks, for reuse */
     struct exec_doubt *doubts;        /* check/grid_shadow.c */
-    struct exec_causality *causality; /* of the grid, whose only worker it is; NULL: none */
+    struct exec_causality *causality; /* of a grid with one worker; NULL: not race-checked there */
     uint32_t doubt_count, own_count;
     struct exec_grid_shadow_mark
-        owns[EXEC_LANES]; /* stores that are not marked yet: exec_grid_shadow_settle */
-    enum exec_end end;    /* not EXEC_DONE: the fault is set */
+        owns[EXEC_LANES]; /* stores whose owner is not recorded yet: exec_grid_shadow_settle */
+    enum exec_end end;    /* other than EXEC_DONE: `fault` is set */
     struct exec_fault fault;
     uint64_t fault_block;
 };
 
-/* Of `count` caches, and one for the rest, that of a load or store; an instruction without one,
- * which finds no region, gets the last. */
+/* The cache of a load or store among `count` caches whose first has index `first`. An instruction
+ * outside of that range, which accesses no region, gets the extra cache behind them. */
 static inline struct exec_region_cache *exec_cache_in(struct exec_region_cache *caches,
                                                       size_t first, size_t count,
                                                       const struct exec_inst *inst)
@@ -311,7 +319,7 @@ static inline struct exec_region_cache *exec_cache_in(struct exec_region_cache *
     return &caches[k < count ? k : count];
 }
 
-/* That of the kernel or of what it calls. */
+/* The cache of an instruction of the kernel or of a function that it calls. */
 static inline struct exec_region_cache *exec_cache_of(const struct exec_worker *worker,
                                                       const struct exec_inst *inst)
 {

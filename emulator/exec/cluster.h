@@ -1,7 +1,8 @@
-/* exec_cluster: the blocks of a thread block cluster, which run at the same time and may use each
- * other's shared memory; and the barrier that all their threads meet at. A block that has ended
- * stays here until the last one has, for what is known of it. A block of a launch without clusters
- * has none, and is a cluster of one. Private to emulator/exec.
+/* exec_cluster: the blocks of a thread block cluster, which run at the same time and may access
+ * each other's shared memory, and the barrier of all their threads. A block that has ended stays in
+ * its cluster until the last one has ended, because the race check still needs its state. In a
+ * launch without clusters block->cluster is NULL, and the block counts as a cluster of one. Private
+ * to emulator/exec.
  *
  * Source: PTX ISA 9.0, 9.7.13.4 (barrier.cluster), 9.7.9.24 (mapa); CUDA Programming Guide, "Thread
  * Block Clusters".
@@ -14,25 +15,25 @@
 struct exec_cluster_order;
 
 struct exec_cluster {
-    struct exec_cluster *next;                    /* of the grid */
+    struct exec_cluster *next;                    /* next of the grid's clusters */
     uint32_t count, running;                      /* blocks: all, and those that have not ended */
     struct exec_block *blocks[EXEC_CLUSTER_MOST]; /* by rank */
-    struct exec_cluster_order *order;             /* check/cluster.h; NULL: nobody watches */
+    struct exec_cluster_order *order;             /* check/cluster.h; NULL: not race-checked */
 };
 
-/* Of `count` blocks that have been started, by rank; NULL: no memory. */
+/* Makes a cluster of `count` started blocks, ordered by rank. Returns NULL without memory. */
 struct exec_cluster *exec_cluster_create(struct exec_block *const *blocks, uint32_t count);
-/* Without its blocks. NULL is fine. */
+/* Frees the cluster but not its blocks. NULL is fine. */
 void exec_cluster_destroy(struct exec_cluster *cluster);
 
-/* Blocks of the cluster that `block` is in. */
+/* Returns the number of blocks in the cluster of `block`. */
 static inline uint32_t exec_cluster_count(const struct exec_block *block)
 {
     return block->cluster != NULL ? block->cluster->count : 1;
 }
 
-/* The block whose shared memory `offset`, an address of shared memory as `block` uses it, is in;
- * NULL: the cluster has no such block. It may have ended. */
+/* Returns the block whose shared memory `offset`, a shared memory address used by `block`, lies in,
+ * or NULL if the cluster has no such block. The block may have ended. */
 static inline struct exec_block *exec_cluster_home(const struct exec_block *block, uint64_t offset)
 {
     const uint64_t named = offset >> EXEC_RANK_SHIFT;
@@ -42,18 +43,18 @@ static inline struct exec_block *exec_cluster_home(const struct exec_block *bloc
     return cluster != NULL && named <= cluster->count ? cluster->blocks[named - 1] : NULL;
 }
 
-/* Whether every block that has not ended waits, in vain. */
+/* Returns true when every block that has not ended waits for another one. */
 bool exec_cluster_is_stuck(const struct exec_cluster *cluster);
-/* A block is done: its shared memory is gone. */
+/* Records that the block has ended: its shared memory is gone. */
 void exec_cluster_block_ends(struct exec_block *block);
 
 /* ---- the barrier: machine/cluster.c ---------------------------------------------------------- */
 
-/* The active lanes arrive; `releases`: and pass on what they have done. The handler answers what
- * this answers; the same of the wait. */
+/* The active lanes arrive at the barrier or wait for it. `releases`: the arrival makes earlier
+ * accesses visible to the other blocks. A handler returns what these return. */
 int exec_cluster_arrive(struct exec_warp *warp, const struct exec_inst *inst, bool releases);
 int exec_cluster_await(struct exec_warp *warp, const struct exec_inst *inst);
-/* Threads of the block have exited: the barrier no longer waits for them. */
+/* Tells the barrier that threads of the block have exited: it no longer waits for them. */
 void exec_cluster_left(struct exec_block *block);
 
 #endif

@@ -1,9 +1,9 @@
 /* exec: runs PTX. Turns a parsed module into an executable program and executes grids of it, a warp
  * (32 lanes) at a time, with the forward progress that Volta and later devices promise.
  *
- * It knows nothing of streams, contexts or the API: whoever launches has decided that the kernel
- * runs now. It touches memory only inside the regions that memory_find answers, and stops with a
- * fault, naming the source line, at the first access outside of them.
+ * It knows nothing of streams, contexts or the API: the caller has decided that the kernel runs
+ * now. It accesses memory only inside the regions that memory_find returns, and stops with a fault
+ * that names the source line at the first access outside of them.
  *
  * Source: PTX ISA 9.0; CUDA Programming Guide, "SIMT Architecture".
  */
@@ -23,32 +23,31 @@ struct exec_function; /* an entry point of a program */
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Builds a program from `module`, which may be freed afterwards if all its functions are read
- * (ptx_function_read); entries that are not are left out until exec_program_add. Returns NULL on
- * failure with one sentence per problem in `log` ("line 12: texture instructions (tex.2d) are not
- * supported"). An instruction that is not supported inside a function is not an error here:
- * executing it is (EXEC_UNSUPPORTED), so that a module with one exotic kernel still serves its
- * other kernels. */
+/* Builds a program from `module`, which may be freed afterwards if all its functions have been read
+ * (ptx_function_read); entries that have not are left out until exec_program_add. Returns NULL on
+ * failure, with one sentence per problem in `log` ("line 12: texture instructions (tex.2d) are not
+ * supported"). An unsupported instruction inside a function is no error here: executing it is one
+ * (EXEC_UNSUPPORTED), so that a module with one exotic kernel still serves its other kernels. */
 struct exec_program *exec_program_create(const struct ptx_module *module, char *log,
                                          size_t log_size);
-/* The same, ready for launches that are to be watched (check/racecheck.h). */
+/* The same, for launches that are race-checked (check/racecheck.h). */
 struct exec_program *exec_program_create_checked(const struct ptx_module *module, char *log,
                                                  size_t log_size);
-/* Adds an entry of the program's module that has been read since; again: nothing happens. None of
- * the program's kernels may be running. False: it cannot be, and `log` says why. */
+/* Adds an entry of the program's module that has been read since. Idempotent. No kernel of the
+ * program may be running. Returns false if the entry cannot be added; `log` says why. */
 bool exec_program_add(struct exec_program *program, const struct ptx_function *source, char *log,
                       size_t log_size);
 void exec_program_destroy(struct exec_program *program);
 
-/* Machine code of what is hot, where LLVM's library is found; the same is computed without. Holds
- * for programs that are created from now on. */
+/* Whether hot functions are compiled to machine code, if LLVM's library is found; the results are
+ * the same without. Applies to programs created after the call. */
 enum exec_native_use {
-    EXEC_NATIVE_OFF,   /* until somebody says otherwise */
-    EXEC_NATIVE_ON,    /* of functions that have run for long */
-    EXEC_NATIVE_ALWAYS /* of each function, before it runs */
+    EXEC_NATIVE_OFF,   /* the default */
+    EXEC_NATIVE_ON,    /* functions that have run for long */
+    EXEC_NATIVE_ALWAYS /* each function, before it first runs */
 };
 void exec_native_use(enum exec_native_use use);
-/* How many stretches of the program's instructions have machine code by now. */
+/* Returns how many stretches of the program's instructions have machine code by now. */
 size_t exec_native_stretches(const struct exec_program *program);
 
 /* Module variables (.global and .const), which the caller places in memory before any launch. */
@@ -64,8 +63,9 @@ struct exec_variable {
 size_t exec_variable_count(const struct exec_program *program);
 const struct exec_variable *exec_variable_at(const struct exec_program *program, size_t index);
 void exec_variable_place(struct exec_program *program, size_t index, uint64_t address);
-/* Writes the initial contents (addresses of other variables and functions resolved) of variable
- * `index` to `bytes`, which has room for its size. Call when all variables are placed. */
+/* Writes the initial contents of variable `index`, with addresses of other variables and functions
+ * resolved, to `bytes`, which has room for its size. Every variable must have been placed
+ * before. */
 void exec_variable_initialise(const struct exec_program *program, size_t index,
                               unsigned char *bytes);
 
@@ -88,36 +88,36 @@ struct exec_function_info {
     uint32_t max_threads;         /* per block, from .maxntid; 1024 without */
     uint32_t required_threads[3]; /* .reqntid, or zeros */
     uint32_t cluster[3];          /* .reqnctapercluster, or zeros */
-    bool explicit_cluster;        /* .explicitcluster: it wants clusters */
-    bool blocks_are_clusters;     /* a launch says how many clusters, not blocks, the grid has */
-    /* It may exchange values with whatever runs beside it: volatile or ordered accesses to global
-     * memory, or atomics that locks are made of. */
+    bool explicit_cluster;        /* .explicitcluster: it must be launched with clusters */
+    bool blocks_are_clusters;     /* the grid size of a launch counts clusters, not blocks */
+    /* It may exchange values with concurrent work: it has volatile or ordered accesses to global
+     * memory, or atomics of which locks are made. */
     bool converses;
     bool launches; /* it may call the device runtime (exec_launch.device_call) */
-    bool triggers; /* it lets a kernel behind it begin before it ends (griddepcontrol) */
+    bool triggers; /* it may let a dependent kernel begin before it ends (griddepcontrol) */
 };
 const struct exec_function *exec_function_find(const struct exec_program *program,
                                                const char *name);
-/* Whether an address is one of shared memory, local memory or parameters, which means something to
- * a thread and its block only. */
+/* Returns true for an address of shared memory, local memory or parameters, which is valid only for
+ * one thread or block. */
 bool exec_is_own_address(uint64_t address);
 
 size_t exec_function_count(const struct exec_program *program);
 const struct exec_function *exec_function_at(const struct exec_program *program, size_t index);
 const struct exec_function_info *exec_function_info(const struct exec_function *function);
-/* Whether its blocks can observe each other, so that it matters how many are there at once
- * (exec_launch.resident). */
+/* Returns true when the function's blocks can observe each other, so that it matters how many are
+ * resident at once (exec_launch.resident). */
 bool exec_function_talks(const struct exec_function *function);
-/* The entry point that a kernel of the same program means by `token`, a function's address in PTX;
- * NULL: none. */
+/* Returns the entry point that `token`, a function's address in PTX, stands for in a kernel of the
+ * same program; NULL: none. */
 const struct exec_function *exec_function_meant(const struct exec_function *kernel, uint64_t token);
 
-/* Whether a function that PTX declares .extern is one that the device itself has (vprintf, malloc,
- * ...). */
+/* Returns true when the device itself provides a function that PTX declares .extern (vprintf,
+ * malloc, ...). */
 bool exec_provides(const char *name);
-/* Host threads that were made to run blocks, besides those that launch. */
+/* Returns the number of host threads made to run blocks, not counting the threads that launch. */
 unsigned exec_threads(void);
-/* Why no kernel can be executed on this machine's processor; NULL: one can. */
+/* Returns why this machine's processor can execute no kernel; NULL: it can. */
 const char *exec_rows_missing(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* exec_launch: what a launch of a kernel is given, how it ended, and what it cost. Whoever launches
- * includes exec.h.
+/* exec_launch: the arguments of a kernel launch, how it ended, and what it cost. Callers include
+ * exec.h.
  */
 #ifndef OVERLAP_EXEC_LAUNCH_H
 #define OVERLAP_EXEC_LAUNCH_H
@@ -27,18 +27,19 @@ struct exec_device_call {
         uint32_t size;
     } arguments[EXEC_DEVICE_ARGUMENTS];
     uint64_t result;
-    const char *file; /* where the call stands; NULL: unknown */
+    const char *file; /* source file of the call; NULL: unknown */
     uint32_t line;
-    /* The calling thread's `size` bytes at a generic address; NULL: it has none there. */
+    /* Returns the `size` bytes at a generic address of the calling thread; NULL: not mapped. */
     unsigned char *(*memory)(const struct exec_device_call *call, uint64_t address, size_t size);
-    const void *place; /* exec's own, for `memory` */
-    /* Why the launch stops, if it does: */
+    const void *place; /* private to exec, for `memory` */
+    /* Set by the callee if the launch is to stop: */
     enum trace_finding_id finding;
     uint64_t number;
-    const char *said; /* of the finding's words; NULL: the function's name */
+    const char *said; /* text for the finding; NULL: the function's name */
 };
 
-/* A thread that looks for something that does not come. */
+/* A thread that polls for a value that does not arrive, and how long it polls before it is
+ * reported. */
 enum { EXEC_LOOKS_SECONDS = 10 };
 struct exec_looks {
     const char *function; /* mangled */
@@ -51,65 +52,67 @@ struct exec_launch {
     const struct exec_function *function;
     uint32_t grid[3];
     uint32_t block[3];
-    uint32_t cluster[3];        /* blocks, of which the grid is a multiple; zeros: none is named */
+    uint32_t cluster[3];        /* blocks; the grid is a multiple; zeros: no clusters */
     uint32_t dynamic_shared;    /* bytes */
     const void *parameters;     /* parameter_bytes long */
-    uint64_t resident;          /* blocks that fit on the device at once; 0: go by their threads */
+    uint64_t resident;          /* blocks resident at once; 0: computed from their threads */
     bool cooperative;           /* all blocks resident: grid-wide synchronisation works */
     unsigned workers;           /* host threads to use; 0: one per processor */
     uint64_t instruction_limit; /* warp instructions before EXEC_ENDLESS; 0: no limit */
-    /* Device malloc's heap: `heap_bytes` of memory that memory_find answers at `heap_address`,
-     * zeros at first, kept by the caller between launches. 0: malloc in a kernel gives NULL. */
+    /* Device malloc's heap: `heap_bytes` of memory that memory_find returns for `heap_address`,
+     * zeros at first, kept by the caller between launches. 0: malloc in a kernel returns NULL. */
     uint64_t heap_address;
     uint64_t heap_bytes;
     uint64_t stack_bytes; /* of local memory per thread for recursive kernels; 0: 16 KiB */
     uint64_t grid_id;     /* what %gridid reads */
-    struct exec_footprint
-        *footprint;               /* receives what is touched (check/footprint.h); may be NULL */
-    struct exec_footprint *early; /* receives instead what is touched ahead of griddepcontrol.wait,
-                                     but for the places in the source; NULL: nobody asks */
-    struct exec_racecheck *watch; /* receives what is not ordered inside; NULL: nobody looks */
-    /* A kernel that waits for the world outside (the host, another kernel, a copy) need not be
-     * waited for: where its state is kept when exec_run answers EXEC_PAUSED, NULL at first. Calling
-     * again with the same launch goes on. NULL: exec_run stays until the end. */
+    struct exec_footprint *footprint; /* receives the accesses (check/footprint.h); may be NULL */
+    struct exec_footprint *early;     /* receives instead the accesses before griddepcontrol.wait,
+                                         without source places; NULL: not wanted */
+    struct exec_racecheck *watch; /* receives the races inside the launch; NULL: not race-checked */
+    /* Lets a kernel that waits for something outside of it (the host, another kernel, a copy)
+     * pause. exec_run then returns EXEC_PAUSED and stores its state in *paused, which is NULL at
+     * first; calling exec_run again with the same launch continues. NULL: exec_run returns only at
+     * the end. */
     struct exec_grid **paused;
-    bool impatient; /* somebody waits for the end: looks longer, and looking counts for the limit */
-    /* Device printf, in pieces; `arguments` is NULL but for a call's last piece: how many bytes its
-     * arguments are. May be NULL. */
+    bool impatient; /* the caller waits for the end: polls longer, and counts polling */
+    /* Device printf, in pieces. `arguments` is NULL except for the last piece of a call, where it
+     * holds how many bytes the call's arguments are. May be NULL. */
     void (*print)(void *user, const char *text, size_t length, const size_t *arguments);
     void *user;
-    /* Told once, when for EXEC_LOOKS_SECONDS all blocks that had begun have only waited and looked,
-     * while somebody waits for the end. It goes on. May be NULL. */
+    /* Called at most once, when all blocks that have begun have only waited and polled for
+     * EXEC_LOOKS_SECONDS while the caller waits for the end. The launch goes on. May be NULL. */
     void (*looks)(const struct exec_looks *looks);
-    /* What the device runtime does. The footprint has all that the kernel has touched before, and
-     * may be emptied. false: the launch stops for call->finding. NULL: there is none. */
+    /* Executes a call of the device runtime. The footprint holds everything that the kernel has
+     * accessed before, and may be emptied. Returns false to stop the launch for call->finding.
+     * NULL: there is no device runtime. */
     bool (*device_call)(void *device_user, struct exec_device_call *call);
     void *device_user;
-    /* Lines of 128 bytes of the first-level cache for each warp; 0: no cache. Not asked for where
+    /* 128-byte lines of the first-level cache per warp; 0: no cache. Ignored where
      * exec_is_probed. */
     uint32_t reach;
-    uint64_t unseen; /* the address of a region whose touches are nobody's business; 0: none */
+    uint64_t unseen; /* address of a region whose accesses are not recorded; 0: none */
 };
 
 enum exec_end {
     EXEC_DONE,
-    EXEC_OUT_OF_BOUNDS, /* an address in no region: cudaErrorIllegalAddress */
+    EXEC_OUT_OF_BOUNDS, /* an address outside all regions: cudaErrorIllegalAddress */
     EXEC_MISALIGNED,    /* cudaErrorMisalignedAddress */
-    EXEC_WRONG_SPACE,   /* a shared or local address that is none; a store to constant memory */
+    EXEC_WRONG_SPACE,   /* an invalid shared or local address; a store to constant memory */
     EXEC_ASSERT,        /* device assert failed: cudaErrorAssert */
     EXEC_TRAP,          /* trap, brkpt: cudaErrorLaunchFailure */
-    EXEC_ILLEGAL,       /* what an instruction is given makes none: cudaErrorIllegalInstruction */
-    EXEC_UNSUPPORTED,   /* an instruction, or what it is to do */
-    EXEC_ENDLESS,       /* the instruction limit was passed */
-    EXEC_BARRIER,       /* every warp waits for ever: some for a barrier that not all reach */
-    EXEC_ABSENT,    /* every warp waits for ever: lanes that a .sync instruction names are absent */
-    EXEC_MASK,      /* a lane executes a .sync instruction whose mask does not name it */
-    EXEC_STACK,     /* the call stack or local memory is used up */
-    EXEC_NO_MEMORY, /* of the host */
-    EXEC_PAUSED,    /* not an end: see exec_launch.paused */
+    EXEC_ILLEGAL, /* operands that the instruction does not allow: cudaErrorIllegalInstruction */
+    EXEC_UNSUPPORTED, /* an instruction, or a use of it, that the device does not support */
+    EXEC_ENDLESS,     /* the instruction limit was exceeded */
+    EXEC_BARRIER,     /* every warp waits for ever, some at a barrier that not all threads reach */
+    EXEC_ABSENT,      /* every warp waits for ever: lanes named by a .sync instruction are absent */
+    EXEC_MASK,        /* a lane executes a .sync instruction whose mask does not name it */
+    EXEC_STACK,       /* the call stack or local memory is used up */
+    EXEC_NO_MEMORY,   /* the host is out of memory */
+    EXEC_PAUSED,      /* not an end: see exec_launch.paused */
 };
 
-/* What stopped a launch, for one lane of one warp: the first in block order. */
+/* What stopped a launch, for one lane of one warp. Of several faults, the one of the lowest
+ * block. */
 struct exec_fault {
     uint64_t address; /* of the access, where there is one */
     uint32_t size;    /* bytes of the access */
@@ -118,38 +121,38 @@ struct exec_fault {
     uint32_t thread[3];
     const char *function; /* name, owned by the program */
     const char *file;     /* source file from .loc, or NULL; owned by the program */
-    uint32_t line;        /* of file, or of the PTX where file is NULL */
-    /* What happened: its row of trace/findings.def, its numbers, its words, who waits where; and of
-     * this side the access, the block, the thread and the line. */
+    uint32_t line;        /* of `file`, or of the PTX text if `file` is NULL */
+    /* What happened: its row in trace/findings.def, numbers, words, and which threads wait where.
+     * Its first side holds the access, block, thread and line. */
     struct trace_finding finding;
 };
 
-/* What the model of a GPU's time is made from; independent of the number of workers. */
+/* Input of the GPU time model. Independent of the number of workers. */
 struct exec_counts {
     uint64_t warp_instructions;
     uint64_t lane_instructions;
     uint64_t longest_warp; /* warp instructions of the longest warp */
     uint64_t bytes_loaded; /* global memory */
     uint64_t bytes_stored;
-    uint64_t transactions;  /* 32-byte sectors touched, warp access by warp access */
-    uint64_t longest_chain; /* of one warp: global accesses that waited on memory, for latency */
-    uint64_t longest_wait;  /* of one warp: clock cycles slept, or spun away reading the clock */
-    uint64_t barriers;      /* of one warp: the most times at a barrier of the block */
-    /* By a sample, machine/probe.h: */
-    uint64_t found;       /* of the transactions: in the first-level cache */
-    uint64_t short_chain; /* of longest_chain: all of it in the first-level cache, from before */
-    uint64_t wavefronts;  /* of all accesses to global or shared memory: lines of 128 bytes, or rows
-                             of banks, of which one passes at a time */
+    uint64_t transactions;  /* 32-byte sectors, counted per warp access */
+    uint64_t longest_chain; /* of one warp: most global accesses that it waited for (latency) */
+    uint64_t longest_wait;  /* of one warp: most clock cycles slept, or spun reading the clock */
+    uint64_t barriers;      /* of one warp: most waits at barriers of the block */
+    /* Estimated from a sample, machine/probe.h: */
+    uint64_t found;       /* transactions that hit the first-level cache */
+    uint64_t short_chain; /* part of longest_chain that only hit lines cached earlier */
+    uint64_t wavefronts; /* passes of all global and shared accesses: one for each 128-byte line, or
+                            row of banks */
 };
 
-/* Runs the whole grid before it returns, unless the launch lets it pause. `fault` is filled unless
- * the answer is EXEC_DONE or EXEC_PAUSED. */
+/* Runs the whole grid before it returns, unless the launch may pause. Fills `fault` unless it
+ * returns EXEC_DONE or EXEC_PAUSED. */
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
                        struct exec_fault *fault);
-/* A launch of the same function and shape has been looked at: what this one would find in the
- * first-level cache is taken from there (machine/probe.h). */
+/* Returns true when a launch of the same function and shape has been sampled: this one takes its
+ * cache counts from that sample (machine/probe.h). */
 bool exec_is_probed(const struct exec_launch *launch);
-/* Ends a launch that is paused and will not go on. NULL is fine. */
+/* Frees a paused launch that will not continue. NULL is fine. */
 void exec_paused_drop(struct exec_grid *paused);
 
 #endif
