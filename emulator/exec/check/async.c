@@ -6,14 +6,14 @@
 
 enum { MOST_THREADS = 1024, NONE = 0 };
 
-/* A copy under way. Copies are numbered from 1 on, as long as memory for them was ever wanted. */
+/* A copy under way. Copies are numbered from 1 on; numbers are reused. */
 struct copy {
-    uint32_t next;   /* of the same thread, or of those that tell objects; or of the spare ones */
-    uint32_t thread; /* that asked */
-    uint32_t group;  /* of that thread's */
+    uint32_t next;   /* of the same list: a thread's, `telling`, or the spare ones */
+    uint32_t thread; /* that issued it */
+    uint32_t group;  /* of that thread */
     uint32_t offset, bytes;
     uint32_t site;
-    uint64_t object; /* EXEC_ASYNC_OWN: none */
+    uint64_t object; /* barrier object that it completes on; EXEC_ASYNC_OWN: none */
 };
 
 struct list {
@@ -21,15 +21,15 @@ struct list {
 };
 
 struct exec_async {
-    bool reads;      /* copies that read shared memory, not such as fill it */
-    uint32_t *words; /* of shared memory: the copy that fills each, or reads it, or NONE */
+    bool reads;      /* these copies read shared memory instead of filling it */
+    uint32_t *words; /* of shared memory: the copy that fills or reads each, or NONE */
     size_t word_count;
-    struct copy *copies; /* [0] is none */
+    struct copy *copies; /* [0] is unused */
     uint32_t made, spare, under_way;
     size_t room;
-    struct list own[MOST_THREADS]; /* in the order of their groups */
-    uint32_t group[MOST_THREADS];  /* that is open */
-    struct list telling;           /* an object */
+    struct list own[MOST_THREADS]; /* per thread, in the order of groups */
+    uint32_t group[MOST_THREADS];  /* per thread: the open group */
+    struct list telling;           /* copies that complete on a barrier object */
 };
 
 static struct exec_async *create(uint32_t bytes)
@@ -69,7 +69,7 @@ bool exec_async_any(const struct exec_block *block)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* The number of a copy that is free; NONE: no memory. */
+/* Returns the number of a free copy; NONE: no memory. */
 static uint32_t take(struct exec_async *async)
 {
     const uint32_t spare = async->spare;
@@ -83,7 +83,7 @@ static uint32_t take(struct exec_async *async)
     return ++async->made;
 }
 
-/* `own`: of the thread's groups, else it tells an object. */
+/* Adds a copy to its thread's list (`own`) or to `telling`. */
 static void append(struct exec_async *async, const struct copy *copy, bool own)
 {
     const uint32_t number = take(async);
@@ -124,7 +124,7 @@ void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst
            object == EXEC_ASYNC_OWN);
 }
 
-/* Pieces of one copy that lie side by side are one. */
+/* Adjacent pieces of one copy are kept as a single copy. */
 void exec_async_reads(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       uint64_t offset, uint64_t bytes)
 {
@@ -151,7 +151,8 @@ void exec_async_reads(const struct exec_warp *warp, const struct exec_inst *inst
         async->words[word] = number;
 }
 
-/* The bytes are there, or have been read: as if the thread had stored, or loaded, them now. */
+/* The copy has filled or read its bytes: records this as a store or load by the issuing thread
+ * now. */
 static void land(const struct exec_warp *warp, struct exec_async *async, uint32_t number)
 {
     struct exec_shadow *shadow = warp->block->shadow;
@@ -171,7 +172,7 @@ static void land(const struct exec_warp *warp, struct exec_async *async, uint32_
     async->under_way--;
 }
 
-/* Those of the thread's own copies whose group is before `group`. */
+/* Lands the thread's own copies whose group is before `group`. */
 static void land_own(const struct exec_warp *warp, struct exec_async *async, uint32_t thread,
                      uint32_t group)
 {

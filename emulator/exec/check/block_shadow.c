@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Misses for each line, until the next barrier. */
+/* Touches per line that found no place, on average, after which the block stops recording until its
+ * next barrier. */
 enum { CROWD = 4 };
 
 bool exec_block_shadow_judges(const struct exec_worker *worker, const struct memory_region *region)
@@ -47,7 +48,7 @@ struct exec_block_shadow *exec_block_shadow_make(struct exec_block *block)
     uint32_t lines = EXEC_NEAR_LEAST;
     while (lines < block->warp_count * EXEC_LANES / 2) lines *= 2;
     block->near = create(lines);
-    if (block->near != NULL && block->shadow != NULL) { /* one time for both */
+    if (block->near != NULL && block->shadow != NULL) { /* both have the same moments */
         block->near->shadow->time = block->shadow->time;
         block->near->shadow->floor = block->shadow->floor;
         memcpy(block->near->shadow->warp_floor, block->shadow->warp_floor,
@@ -74,7 +75,7 @@ bool exec_block_shadow_open(struct exec_block_shadow *near, struct exec_block_sh
     return true;
 }
 
-/* Bytes of one thread, in as many lines as they lie in. `same`: a store that changes nothing. */
+/* A touch of bytes by one thread, line by line. `same`: a store that does not change them. */
 static void touch_bytes(const struct exec_touch *touch, struct exec_block_shadow *near,
                         uint64_t address, uint32_t bytes, uint32_t unit, bool same)
 {
@@ -109,10 +110,9 @@ static void store(const struct exec_touch *touch, struct exec_block_shadow *near
     }
 }
 
-/* ---- changes that are lost -------------------------------------------------------------------
- */
+/* ---- lost updates ---------------------------------------------------------------------------- */
 
-/* Whether the elements of two lanes are the same; of which a store changes memory. */
+/* stores_same: two lanes store the same elements. stores_new: the lane's store changes memory. */
 static bool stores_same(const struct exec_warp *warp, const struct exec_inst *inst, unsigned a,
                         unsigned b, uint32_t element, uint32_t count)
 {
@@ -169,7 +169,8 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
     if (stores) exec_owners_see(cache->owners, EXEC_STORE);
     if (stores && (mask & (mask - 1)) != 0)
         exec_block_shadow_lost(warp, inst, cache, address, cache->delta, mask, element, count);
-    /* Who touches so much between two barriers has no use for so few lines. */
+    /* A block that touches far more lines between two barriers than it has gains nothing from
+     * recording them. */
     if (near->crowded_at != near->shadow->floor) {
         near->crowded_at = near->shadow->floor;
         near->crowded = 0;

@@ -1,15 +1,17 @@
-/* exec_block_shadow: which thread of a block touched each word of global memory last, and whether
- * anything orders a new touch behind those. Private to emulator/exec.
+/* exec_block_shadow: race check between the threads of a block on global memory. Keeps which thread
+ * touched each word last, and decides whether anything orders a new touch after those. Private to
+ * emulator/exec.
  *
- * The rules are those of shared memory, by the same cells (check/shadow.h), but for two: an atomic
- * against a load is no race, and a load whose address a store further on in the function has too is
- * a look before the act, as between blocks (check/grid_shadow.h). The heap of malloc in kernels is
- * not looked at.
+ * The rules and cells are those of shared memory (check/shadow.h), with two exceptions: an atomic
+ * against a load is no race, and a load from an address that a store further on in the function
+ * uses too is a look before the act, as between blocks (check/grid_shadow.h). The heap of malloc in
+ * kernels is not checked.
  *
- * Global memory is large, and what a block touches between two barriers mostly is not. So a block
- * has cells for so many lines of memory, and a line has them from its first touch until the block's
- * next barrier. A line that finds none free, and a load from an allocation that nothing has been
- * stored to yet in this launch, are not remembered: a race may be missed, no order is.
+ * Global memory is large, but what a block touches between two barriers usually is not. So a block
+ * has cells for a limited number of lines of memory; a line keeps its cells from its first touch to
+ * the block's next barrier. A line that finds its place taken is not recorded, nor is a load from
+ * an allocation that nothing has been stored to in this launch: some races are missed, no correct
+ * program is reported.
  *
  * Source: as check/shadow.h.
  */
@@ -22,34 +24,33 @@
 enum {
     EXEC_NEAR_LINE_BITS = 7, /* bytes of a line: 128 */
     EXEC_NEAR_LINE = 1 << EXEC_NEAR_LINE_BITS,
-    EXEC_NEAR_LEAST = 128, /* lines; a block of many threads has more */
-    EXEC_NEAR_WIDEST = 16, /* bytes of a lane's access, of those that come as rows */
+    EXEC_NEAR_LEAST = 128, /* lines, at least; more for a block of many threads */
+    EXEC_NEAR_WIDEST = 16, /* most bytes of a lane's access that is handled as a row */
 };
 
-/* A line of memory. Most are touched once, by a warp's row: that has no cells until somebody else
- * comes. */
+/* A line of memory. Most lines are touched once, by a warp's row. Such a line stores that row
+ * itself and gets cells only when another touch comes. */
 struct exec_block_shadow_line {
-    uint64_t line;     /* address >> EXEC_NEAR_LINE_BITS */
-    int32_t touched;   /* when last, as cells have it */
-    int32_t settled;   /* at this floor no load leaves anything; check/block_shadow_row.h */
-    int32_t row;       /* the cell of the row's first thread here; 0: the line has cells */
-    uint32_t site;     /* of the row */
-    uint8_t begin;     /* where it begins in the line; bytes */
-    uint8_t bytes;     /* of it here */
+    uint64_t line;   /* address >> EXEC_NEAR_LINE_BITS */
+    int32_t touched; /* moment of the last touch, as in a cell */
+    int32_t settled; /* while the floor is this, loads add nothing; check/block_shadow_row.h */
+    int32_t row;     /* cell value of the row's first thread in this line; 0: the line has cells */
+    uint32_t site;   /* source position of the row */
+    uint8_t begin;   /* first byte of the row in the line */
+    uint8_t bytes;   /* bytes of the row in the line */
     uint8_t lane_bits; /* a lane's bytes are 1 << lane_bits */
     uint8_t kept;      /* enum exec_kept: WRITE or READ */
 };
 
 struct exec_block_shadow {
-    struct exec_shadow
-        *shadow; /* line k's cells stand where those of bytes k * EXEC_NEAR_LINE do */
+    struct exec_shadow *shadow; /* line k: the cells from byte k * EXEC_NEAR_LINE on */
     struct exec_block_shadow_line *lines;
-    uint32_t mask;      /* their number - 1 */
-    uint32_t crowded;   /* how many touches by single lanes found no line free ... */
+    uint32_t mask;      /* number of lines - 1 */
+    uint32_t crowded;   /* touches by single lanes that found their place taken ... */
     int32_t crowded_at; /* ... since this floor */
 };
 
-/* The block's shadows, of shared and of this memory, have their moments in common: one of them.
+/* Returns one of the block's shadows, of shared or of global memory: all have the same moments.
  * NULL: it has none yet. */
 static inline const struct exec_shadow *exec_block_shadow_any(const struct exec_block *block)
 {
@@ -57,19 +58,19 @@ static inline const struct exec_shadow *exec_block_shadow_any(const struct exec_
     return block->near != NULL ? block->near->shadow : NULL;
 }
 
-/* The present moment: a cell of no thread. */
+/* Returns the present moment, as a cell value without a thread. */
 static inline int32_t exec_block_shadow_moment(const struct exec_block *block)
 {
     const struct exec_shadow *shadow = exec_block_shadow_any(block);
     return (shadow != NULL ? shadow->time : 1) << EXEC_SHADOW_TIME;
 }
 
-/* The shadow's time begins anew: nothing is known. */
+/* The shadow's time starts again: forgets all lines. */
 void exec_block_shadow_forget(struct exec_block_shadow *near);
-/* The address of what stands at `offset` of the shadow. */
+/* Returns the address whose cell is at `offset` of the shadow. */
 uint64_t exec_block_shadow_address(const struct exec_block_shadow *near, uint64_t offset);
 
-/* The block's, made when it is first needed; NULL: no memory. */
+/* The block's shadow, made on first use. NULL: no memory. */
 struct exec_block_shadow *exec_block_shadow_make(struct exec_block *block);
 static inline struct exec_block_shadow *exec_block_shadow_of(const struct exec_warp *warp)
 {
@@ -77,15 +78,15 @@ static inline struct exec_block_shadow *exec_block_shadow_of(const struct exec_w
     return near != NULL ? near : exec_block_shadow_make(warp->block);
 }
 
-/* Where a line of memory has its place. */
+/* Returns the only place that a line of memory can have. */
 static inline struct exec_block_shadow_line *
 exec_block_shadow_place(const struct exec_block_shadow *near, uint64_t line)
 {
     return &near->lines[(uint32_t)(line ^ line >> 9 ^ line >> 18) & near->mask];
 }
 
-/* What is known of a line of memory that is about to be touched; NULL: nothing, and there is no
- * place for it. `fresh`: nobody has touched it since the block's last order. */
+/* Returns the state of a line of memory that is about to be touched, or NULL if its place is taken
+ * by another line. `fresh`: nobody has touched the line since the block's last order. */
 static inline struct exec_block_shadow_line *
 exec_block_shadow_find(struct exec_block_shadow *near, uint64_t line, bool loads, bool *fresh)
 {
@@ -103,7 +104,7 @@ exec_block_shadow_find(struct exec_block_shadow *near, uint64_t line, bool loads
     return found;
 }
 
-/* Whether loads by the warp of anything in the span leave nothing that is not there already. */
+/* Returns true when recording loads by the warp anywhere in the span would change nothing. */
 static inline bool exec_block_shadow_is_known(const struct exec_warp *warp,
                                               const struct exec_span *span)
 {
@@ -119,7 +120,7 @@ static inline bool exec_block_shadow_is_known(const struct exec_warp *warp,
     return true;
 }
 
-/* Gives the line cells, in which units of `unit` bytes can be told apart; false: no memory. */
+/* Gives the line cells for units of `unit` bytes. Returns false without memory. */
 bool exec_block_shadow_open(struct exec_block_shadow *near, struct exec_block_shadow_line *line,
                             uint32_t unit);
 
@@ -129,7 +130,8 @@ static inline size_t exec_block_shadow_offset(const struct exec_block_shadow *ne
     return (size_t)(line - near->lines) << EXEC_NEAR_LINE_BITS;
 }
 
-/* The cells of a line that has none yet, of a row of units of 1 << shadow->shift bytes or more. */
+/* Writes the row that a line stores into its cells. The row's units are 1 << shadow->shift bytes or
+ * more. */
 static inline void exec_block_shadow_fill(const struct exec_block_shadow *near,
                                           struct exec_block_shadow_line *line)
 {
@@ -146,8 +148,8 @@ static inline void exec_block_shadow_fill(const struct exec_block_shadow *near,
     line->row = 0;
 }
 
-/* Whether the warp has touched anything, of either memory, since its last order. Most shuffles
- * stand behind one another, with nothing touched between. */
+/* Returns true if the warp has touched shared or global memory since its last order. Most shuffles
+ * follow one another with no touch between. */
 static inline bool exec_block_shadow_warp_touched(const struct exec_warp *warp)
 {
     const struct exec_block *block = warp->block;
@@ -156,8 +158,8 @@ static inline bool exec_block_shadow_warp_touched(const struct exec_warp *warp)
            (block->near != NULL && exec_shadow_is_touched(block->near->shadow, bit));
 }
 
-/* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads and
- * changes atomically. */
+/* Returns true when a touch through `cache` can find or change anything: loads and atomics on
+ * memory that nobody has stored to are no race. */
 static inline bool exec_block_shadow_wanted(const struct exec_region_cache *cache)
 {
     return cache->between_threads &&

@@ -1,15 +1,15 @@
-/* exec_block_shadow's quick ways: a full warp's row of neighbouring words, all at once, in loops
- * that the compiler makes vector instructions of; and loads of words, wherever they are. What they
- * cannot settle, they leave to exec_block_shadow_lanes. Private to emulator/exec; for the handlers
- * of loads and stores, and for machine code.
+/* The fast paths of exec_block_shadow: rows of a full warp, all lanes at once in loops that the
+ * compiler vectorises, and loads of words at any address. What they cannot settle they leave to
+ * exec_block_shadow_lanes. For the handlers of loads and stores, and for machine code. Private to
+ * emulator/exec.
  */
 #ifndef OVERLAP_EXEC_CHECK_BLOCK_SHADOW_ROW_H
 #define OVERLAP_EXEC_CHECK_BLOCK_SHADOW_ROW_H
 
 #include "emulator/exec/check/block_shadow.h"
 
-/* Part of a row in one line: `count` cells from `index` on, the first of which is that of the row's
- * unit `first`. A lane has 1 << shift units of the row. */
+/* The part of a row that lies in one line: `count` cells from `index` on, the first of which is for
+ * unit `first` of the row. A lane has 1 << shift units. */
 struct exec_block_shadow_part {
     size_t index;
     uint32_t first, count, shift;
@@ -22,8 +22,8 @@ static inline int32_t exec_block_shadow_thread(const struct exec_block_shadow_pa
     return (int32_t)(part->thread + ((part->first + k) >> part->shift));
 }
 
-/* Whether a cell means a touch by another thread that nothing orders. A part of a warp's order is
- * left to the slow way. */
+/* Returns true if a wanted cell holds an unordered touch of another thread. Orders of the warp
+ * alone are left to the slow path. */
 static inline bool exec_block_shadow_strange(const struct exec_shadow *shadow, enum exec_kept kept,
                                              const struct exec_block_shadow_part *part,
                                              const uint32_t *wanted)
@@ -39,7 +39,8 @@ static inline bool exec_block_shadow_strange(const struct exec_shadow *shadow, e
     return strange != 0;
 }
 
-/* Where a store changes nothing, what another has stored is nobody's now. */
+/* Records a store. A unit that the store does not change keeps its cell if the cell is its own
+ * thread's, and otherwise loses its writer. */
 static inline void exec_block_shadow_leave(struct exec_shadow *shadow, enum exec_kept kept,
                                            const struct exec_block_shadow_part *part,
                                            const uint32_t *wanted, uint32_t site)
@@ -55,8 +56,8 @@ static inline void exec_block_shadow_leave(struct exec_shadow *shadow, enum exec
     }
 }
 
-/* Notes it of a line, which has cells, if each has been read by two warps since the block's last
- * order and stored to by nobody. */
+/* Marks a line, which has cells, as settled if two warps have read each word since the block's last
+ * order and nobody has stored to it. */
 static inline void exec_block_shadow_settle(const struct exec_shadow *shadow,
                                             struct exec_block_shadow_line *line, size_t index)
 {
@@ -69,8 +70,8 @@ static inline void exec_block_shadow_settle(const struct exec_shadow *shadow,
     if (!open) line->settled = floor;
 }
 
-/* The row's part as the line's only touch, or the same threads' once more; false: it takes cells.
- */
+/* Stores the row's part in the line itself, if it is the only touch of the line or repeats the
+ * stored row by the same threads. Returns false if the line needs cells. */
 static inline bool exec_block_shadow_alone(struct exec_block_shadow_line *line, bool fresh,
                                            uint8_t begin, uint8_t bytes, uint8_t lane_bits,
                                            enum exec_kept kept, int32_t cell, uint32_t site)
@@ -88,15 +89,15 @@ static inline bool exec_block_shadow_alone(struct exec_block_shadow_line *line, 
     return true;
 }
 
-/* The elements of a full warp's lanes, neighbours. */
+/* The elements of a full warp's lanes, which are adjacent. */
 struct exec_block_shadow_run {
     uint64_t address;
-    uint32_t unit; /* bytes of a unit, of which ... */
-    uint32_t each; /* ... so many make an element: a power of two */
+    uint32_t unit; /* bytes of a unit ... */
+    uint32_t each; /* ... of which an element has so many, a power of two */
 };
 
-/* `wanted` says 1 for the units that matter: a store's, if it changes them; `all`: they all do.
- * False: lane by lane it has to be. */
+/* wanted[k] is 1 if unit k counts: for a store, if the store changes it. `all`: every unit counts.
+ * Returns false if the slow path must handle the row lane by lane. */
 static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct exec_inst *inst,
                                          const struct exec_block_shadow_run *run, bool store,
                                          const uint32_t *wanted, bool all)
@@ -136,7 +137,7 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
             exec_block_shadow_leave(shadow, EXEC_KEPT_WRITE, &part, here, inst->position);
             continue;
         }
-        /* With two readers of different warps no write is unseen. */
+        /* With two readers of different warps no later write goes unnoticed. */
         const int32_t *others = shadow->cells[EXEC_KEPT_READ_OTHER] + part.index;
         uint32_t alone = 0;
         for (uint32_t k = 0; k < part.count; k++) alone |= (uint32_t)(others[k] < shadow->floor);
@@ -151,10 +152,10 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
     return true;
 }
 
-/* ---- loads of words, wherever they are ------------------------------------------------------- */
+/* ---- loads of words at any address ----------------------------------------------------------- */
 
-/* All 32 words of a line, each by one lane: a row, one that goes round a torus, one turned about.
- * threads[k] reads word k. */
+/* All 32 words of a line, each read by one lane: in order, rotated or reversed, say. threads[k]
+ * reads word k. Returns false if a store may conflict. */
 static inline bool exec_block_shadow_read_line(struct exec_block_shadow *near,
                                                struct exec_block_shadow_line *line,
                                                const int32_t *threads, uint32_t site)
@@ -179,20 +180,20 @@ static inline bool exec_block_shadow_read_line(struct exec_block_shadow *near,
     return true;
 }
 
-/* One word; false: somebody's store may be in the way. */
+/* Records the load of one word. Returns false if a store may conflict. */
 static inline bool exec_block_shadow_read_word(struct exec_shadow *shadow, size_t index,
                                                int32_t thread, uint32_t site)
 {
     const int32_t write = shadow->cells[EXEC_KEPT_WRITE][index];
     if (write >= shadow->floor && (write & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) != thread)
         return false;
-    /* With two readers of different warps no write is unseen. */
+    /* With two readers of different warps no later write goes unnoticed. */
     if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor)
         exec_shadow_read_row(shadow, index, 1, thread, 0, site);
     return true;
 }
 
-/* Gives the line cells; false: it has some of smaller units. */
+/* Gives the line cells. Returns false if it has a row of smaller units. */
 static inline bool exec_block_shadow_cells(const struct exec_block_shadow *near,
                                            struct exec_block_shadow_line *line)
 {
@@ -201,10 +202,10 @@ static inline bool exec_block_shadow_cells(const struct exec_block_shadow *near,
     return true;
 }
 
-/* How the lanes' words are those of one line. */
+/* How the lanes' words lie in one line. */
 enum exec_block_shadow_order { EXEC_NEAR_ROW, EXEC_NEAR_TURNED, EXEC_NEAR_OTHER };
 
-/* threads[k]: who reads word k. */
+/* Sets threads[k] to the thread that reads word k, if the lanes read all words of one line. */
 static inline enum exec_block_shadow_order exec_block_shadow_order(const uint64_t *address,
                                                                    int32_t first, int32_t *threads)
 {
@@ -222,7 +223,8 @@ static inline enum exec_block_shadow_order exec_block_shadow_order(const uint64_
     return turned ? EXEC_NEAR_TURNED : EXEC_NEAR_ROW;
 }
 
-/* Loads of a full warp, of a word to each lane; `*all` false: they are not all of one line. */
+/* Loads of one word per lane by a full warp. Sets `*all` if the words are all of one line; false
+ * otherwise, and nothing is recorded. */
 static inline bool exec_block_shadow_read_whole(struct exec_block_shadow *near,
                                                 const uint64_t *address, int32_t first,
                                                 uint32_t site, bool *all)
@@ -243,8 +245,8 @@ static inline bool exec_block_shadow_read_whole(struct exec_block_shadow *near,
            exec_block_shadow_read_line(near, line, threads, site);
 }
 
-/* Loads by the lanes of `mask`, of `bytes` bytes each, 4 or 8. False: lane by lane it has to be;
- * what is noted by then is true. */
+/* Loads by the lanes of `mask`, of `bytes` bytes each, 4 or 8. Returns false if the slow path must
+ * handle the access lane by lane; what has been recorded by then is correct. */
 static inline bool exec_block_shadow_read(struct exec_warp *warp, const struct exec_inst *inst,
                                           const uint64_t *address, uint32_t mask, uint32_t bytes)
 {

@@ -7,49 +7,49 @@
 #include "emulator/exec/check/grid_shadow.h"
 
 enum {
-    UNIT_BITS = 2, /* bytes that are told apart: 4 */
+    UNIT_BITS = 2, /* bytes of a unit, the smallest that has a cell: 4 */
     UNITS = EXEC_CAUSAL_LINE >> UNIT_BITS,
     BLOCKS_MOST = 2048,   /* of a grid */
-    SPLIT_MOST = 1 << 17, /* lines; beyond, nothing is found any more */
+    SPLIT_MOST = 1 << 17, /* lines; with more, the check is turned off */
 };
 
-/* For every block the latest of its epochs that is known to be over. Never changed once shared. */
+/* A vector clock: per block, its latest epoch that is known to be over. Immutable once shared. */
 struct clock {
     unsigned references;
     uint32_t epochs[];
 };
 
-/* Who accessed something last: block + 1 (0: nobody), in which of its epochs, from where. */
+/* The last access of a kind: block + 1 (0: none), the block's epoch, and the source position. */
 struct by {
     uint32_t block, epoch, site;
 };
 
-/* A unit of memory. */
+/* The cell of a unit of memory. */
 struct cell {
-    struct by write;      /* plain */
-    struct by modify;     /* a volatile store of what was loaded there before */
-    bool is_strong;       /* some access to it was */
-    struct clock *passes; /* what comes with the value; NULL: nothing */
+    struct by write;      /* plain store */
+    struct by modify;     /* store of an update by two volatile accesses */
+    bool is_strong;       /* there was a strong access to it */
+    struct clock *passes; /* the clock passed on with the value; NULL: none */
 };
 
 struct exec_causal_line {
-    struct cell *cells; /* of each unit; NULL: those from `first` to `end` are alike */
-    struct cell alike;  /* they; the others nobody has touched */
+    struct cell *cells; /* per unit; NULL: units `first` to `end` share `alike` */
+    struct cell alike;  /* the shared cell; other units are untouched */
     uint8_t first, end;
 };
 
 struct exec_causality {
     uint64_t blocks;
     bool off;
-    uint64_t moments;        /* so many there were */
-    struct clock **clocks;   /* of each block: what it knows, its own epoch included; NULL: it is
-                                in its first, and knows of nobody */
-    struct clock **released; /* of each block, as of its last fence; NULL: there was none */
-    struct clock **taken;    /* by each block, the last that came with a value it read */
+    uint64_t moments;      /* number of moments so far */
+    struct clock **clocks; /* per block: what it knows, with its own epoch; NULL: it is in its first
+                              epoch and knows of no other block */
+    struct clock **released; /* per block: its clock at its last fence; NULL: there was none */
+    struct clock **taken;    /* per block: the clock that it acquired last */
     struct exec_causal *regions;
-    struct exec_causal grid; /* the workspace of its barrier */
-    struct cell *homes;      /* of each block: exec_causality_meet_cluster; NULL: not yet */
-    size_t split;            /* lines */
+    struct exec_causal grid; /* the workspace of the grid's barrier */
+    struct cell *homes;      /* per block: exec_causality_meet_cluster; NULL: not used yet */
+    size_t split;            /* lines with a cell per unit */
 };
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static struct clock *clock_copy(const struct exec_causality *causality, const st
     return clock;
 }
 
-/* Whether `clock` knows all that `other` does. */
+/* Returns true when `clock` knows everything that `other` knows. */
 static bool clock_covers(const struct exec_causality *causality, const struct clock *clock,
                          const struct clock *other)
 {
@@ -78,7 +78,7 @@ static bool clock_covers(const struct exec_causality *causality, const struct cl
     return true;
 }
 
-/* Whether `clock` has learned anything. */
+/* Returns true when `clock` has learned something from `other`. */
 static bool clock_join(const struct exec_causality *causality, struct clock *clock,
                        const struct clock *other)
 {
@@ -91,7 +91,8 @@ static bool clock_join(const struct exec_causality *causality, struct clock *clo
     return any;
 }
 
-/* The block's own clock, for what it learns or passes on; NULL: no memory, and it is all off. */
+/* Returns the block's own clock, to change or pass on. NULL: no memory, and the check is turned
+ * off. */
 static struct clock *clock_of(struct exec_causality *causality, uint64_t block)
 {
     struct clock **clock = &causality->clocks[block];
@@ -105,14 +106,15 @@ static struct clock *clock_of(struct exec_causality *causality, uint64_t block)
     return *clock;
 }
 
-/* The epoch of `of` that `block` knows to be over, or is in. */
+/* Returns the latest epoch of block `of` that `block` knows to be over; of itself, the present
+ * one. */
 static uint32_t epoch_of(const struct exec_causality *causality, uint64_t block, uint64_t of)
 {
     const struct clock *clock = causality->clocks[block];
     return clock != NULL ? clock->epochs[of] : block == of;
 }
 
-/* What the block knows has changed. */
+/* Ends the block's moment, because its clock has changed. */
 static void moment_end(struct exec_causality *causality, struct exec_block *block)
 {
     block->moment = ++causality->moments << EXEC_DEED_BITS;
@@ -175,8 +177,8 @@ static bool is_untouched(const struct exec_causal_line *line)
     return line->cells == NULL && line->end == 0;
 }
 
-/* The cell that stands for the units from `first` to `end`, and, unless the access only `looks`,
- * for nothing else that anybody has touched; NULL: there is none. */
+/* Returns the cell that units `first` to `end` share, if it stands for them and, unless the access
+ * only loads (`looks`), for no other touched unit. NULL: there is none. */
 static struct cell *line_alike(struct exec_causal_line *line, unsigned first, unsigned end,
                                bool looks)
 {
@@ -189,7 +191,8 @@ static struct cell *line_alike(struct exec_causal_line *line, unsigned first, un
     return line->first == first && line->end == end ? &line->alike : NULL;
 }
 
-/* Gives each unit a cell of its own; false: no memory, and it is all off. */
+/* Gives each unit of the line its own cell. Returns false if the check is turned off for lack of
+ * memory. */
 static bool line_split(struct exec_causality *causality, struct exec_causal_line *line)
 {
     if (line->cells != NULL) return true;
@@ -284,9 +287,9 @@ void exec_causality_meet_region(const struct exec_warp *warp, const struct exec_
         cache->deed = EXEC_DEED_STRONG_STORE | (looks & EXEC_LOOK_MODIFIES ? EXEC_DEED_MODIFY : 0u);
 }
 
-/* ---- what orders ----------------------------------------------------------------------------- */
+/* ---- what orders blocks ---------------------------------------------------------------------- */
 
-/* All that the block has done so far may be passed on from now on. */
+/* From now on the block may pass on everything that it has done so far. */
 static void fence(struct exec_causality *causality, struct exec_block *block)
 {
     struct clock *clock = clock_of(causality, block->index);
@@ -307,12 +310,12 @@ int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* The block has read a value. */
+/* The block has read the cell's value, and acquires the clock passed on with it. */
 static void take_over(struct exec_causality *causality, struct exec_block *block,
                       const struct cell *cell)
 {
     struct clock *passes = cell->passes;
-    if (passes == NULL || passes == causality->taken[block->index]) return; /* it looks again */
+    if (passes == NULL || passes == causality->taken[block->index]) return; /* it polls */
     struct clock *clock = clock_of(causality, block->index);
     if (clock == NULL) return;
     if (clock_join(causality, clock, passes)) moment_end(causality, block);
@@ -321,7 +324,8 @@ static void take_over(struct exec_causality *causality, struct exec_block *block
     causality->taken[block->index] = passes;
 }
 
-/* The block leaves a value behind; `adds`: to what was there, as an atomic does. */
+/* The block stores a value, and passes on its clock. `adds`: in addition to the clock that was
+ * there, as an atomic does. */
 static void pass_on(struct exec_causality *causality, uint64_t block, struct cell *cell, bool adds)
 {
     struct clock *released = causality->released[block];
@@ -396,7 +400,7 @@ void exec_causality_meet_cluster(const struct exec_warp *warp, const struct exec
     if (access != EXEC_LOAD) pass_on(causality, warp->block->index, cell, true);
 }
 
-/* ---- what nothing orders --------------------------------------------------------------------- */
+/* ---- races ----------------------------------------------------------------------------------- */
 
 struct access {
     struct exec_warp *warp;
@@ -404,18 +408,18 @@ struct access {
     const struct exec_region_cache *cache;
     unsigned looks;
     bool is_strong;
-    uint32_t bytes; /* of a lane */
+    uint32_t bytes; /* per lane */
     struct exec_causality *causality;
     struct exec_block *block;
 };
 
-/* One lane of it. */
+/* One lane of an access. */
 struct at {
     unsigned lane;
     uint64_t offset; /* in the region */
 };
 
-/* False: the access comes behind `by`, or that was the same block or nobody. */
+/* Returns false if the access comes after `by`, or `by` is the same block or none. */
 static bool is_unordered(const struct access *access, const struct by *by)
 {
     const uint64_t block = access->block->index;
@@ -434,14 +438,16 @@ static void tell(const struct access *access, const struct at *at, const struct 
                            access->bytes, wrong, &first);
 }
 
-/* Of less than a unit it is not known which bytes were changed. */
+/* A store of less than a unit is not treated as an update: which bytes were changed is not
+ * known. */
 static bool is_modify(const struct access *access)
 {
     return access->is_strong && access->looks & EXEC_LOOK_MODIFIES &&
            access->bytes >= 1u << UNIT_BITS;
 }
 
-/* Whether the access is held against what others did to the cell as a plain one. */
+/* Returns true if the access is compared, as a plain one, with other blocks' plain stores to the
+ * cell. */
 static bool is_plain(const struct access *access, const struct cell *cell)
 {
     return !access->is_strong && !cell->is_strong && !(access->looks & EXEC_LOOK_BLOCKS) &&
@@ -454,9 +460,9 @@ static bool is_race(const struct access *access, const struct cell *cell)
            (is_plain(access, cell) && is_unordered(access, &cell->write));
 }
 
-/* What the access leaves in a cell, and learns from it. What the block loaded there may not be
- * there any more when it stores it changed; such a store behind a fence is passed on with what that
- * released. */
+/* Updates the cell after an access, and the block's clock from it. An update by volatile accesses
+ * gets the epoch that the block's last fence released: its own store passes on that fence's clock,
+ * so a block that reads the value is ordered after the update. */
 static void leave(const struct access *access, struct cell *cell)
 {
     struct exec_causality *causality = access->causality;
@@ -473,7 +479,7 @@ static void leave(const struct access *access, struct cell *cell)
         strong(causality, access->block, cell, access->cache->access);
 }
 
-/* Begins an access; false: it is none to be judged. */
+/* Begins an access. Returns false if it is not race-checked. */
 static bool begin(struct access *access, struct exec_warp *warp, const struct exec_inst *inst,
                   const struct exec_region_cache *cache, uint32_t bytes)
 {
@@ -489,7 +495,7 @@ static bool begin(struct access *access, struct exec_warp *warp, const struct ex
                               .bytes = bytes,
                               .causality = causality,
                               .block = warp->block};
-    /* The host may answer: it makes an order that is not seen here. */
+    /* The host may respond, and so order blocks in a way that is not seen here. */
     if (access->is_strong && (kind == MEMORY_PINNED || kind == MEMORY_MANAGED)) {
         causality->off = true;
         return false;
@@ -500,8 +506,8 @@ static bool begin(struct access *access, struct exec_warp *warp, const struct ex
     return true;
 }
 
-/* Blocks that never tell each other anything, but at the barriers of their clusters, are as those
- * of any other kernel, unless they were launched to meet at barriers of the grid. */
+/* Blocks that never communicate, except at the barriers of their clusters, are reported like those
+ * of any other kernel, unless the launch is cooperative. */
 static enum exec_wrong wrong_of(const struct access *access)
 {
     const struct exec_worker *worker = access->warp->worker;
@@ -509,7 +515,7 @@ static enum exec_wrong wrong_of(const struct access *access)
     return worker->launch->cooperative ? EXEC_WRONG_GRID : EXEC_WRONG_BLOCKS;
 }
 
-/* The access to units of a line, of whose first `at` is the lane. */
+/* Race-checks an access to units of one line. `at`: the lane of the first unit. */
 static void touch_units(const struct access *access, struct exec_causal *causal, uint64_t index,
                         unsigned first, unsigned end, struct at at)
 {
@@ -554,8 +560,9 @@ void exec_causality_touch(struct exec_warp *warp, const struct exec_inst *inst,
     }
 }
 
-/* What the block has done to all of a line by now. A plain access to what has only now become
- * strong means something else than it did before. */
+/* Records what the block has done to all of a line in its present moment. Earlier deeds are dropped
+ * if the line has just become strong, because a plain access to a strong cell has another
+ * effect. */
 static void note_old(const struct access *access, struct exec_causal *causal, uint64_t index,
                      bool was_strong)
 {

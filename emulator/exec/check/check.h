@@ -1,10 +1,15 @@
-/* exec_check: what is noticed while a kernel runs, and tells nobody but the launch's exec_racecheck
- * and exec_footprint: races of threads and of blocks, touches of what an asynchronous copy may
- * still fill. What machine/ and ops/ tell it, and the instructions that lower/ puts before others.
- * It stops nothing, calls nothing of the other rooms, and changes nothing that a kernel computes.
+/* exec_check: the race check and the related checks that observe a running kernel: races between
+ * threads and between blocks, accesses to memory that an asynchronous copy may still be filling,
+ * and so on. This header has what machine/ and ops/ call, and the instructions that lower/ puts
+ * before others. Results go only to the launch's exec_racecheck and exec_footprint. The room never
+ * stops a kernel, calls no other room, and changes nothing that a kernel computes.
  *
- * Rows of a full warp are judged in line: block_shadow.h, grid_shadow.h; shared memory's cells:
- * shadow.h. What a launch's owner reads afterwards: racecheck.h, footprint.h.
+ * Terms: a touch is one thread's access as a check sees it; it is race-checked by comparing it with
+ * earlier touches. A row is a full warp's access to adjacent elements. A site is the index of a
+ * source position. A program is watched if it was lowered with these instructions.
+ *
+ * Fast paths for rows are inline in block_shadow.h and grid_shadow.h; the shadow cells are in
+ * shadow.h. What the launch's owner reads afterwards is in racecheck.h and footprint.h.
  */
 #ifndef OVERLAP_EXEC_CHECK_CHECK_H
 #define OVERLAP_EXEC_CHECK_CHECK_H
@@ -14,36 +19,37 @@
 
 /* ---- shared memory: check/shadow.c ----------------------------------------------------------- */
 
-/* For `bytes` of memory and a launch that wants to know; without cells yet. NULL: no memory. */
+/* Makes a shadow for `bytes` of memory of a race-checked launch, without cells yet. NULL: no
+ * memory. */
 struct exec_shadow *exec_shadow_create(uint32_t bytes);
 void exec_shadow_destroy(struct exec_shadow *shadow);
 
-/* All that was done before comes before all that will be done: by the block, by one warp. */
+/* Orders everything that the block, or one warp, has done before everything that it will do. */
 void exec_shadow_order(const struct exec_block *block);
-/* The same by the block's barrier, but for what these lanes of each warp, which have exited and did
- * not come to it, have stored to shared memory. */
+/* The same for a barrier of the block, except for what the lanes `absent` of each warp, which
+ * exited without reaching the barrier, have stored to shared memory: that stays unordered. */
 void exec_shadow_order_without(const struct exec_block *block, const uint32_t *absent);
 void exec_shadow_order_warp(const struct exec_warp *warp);
 
-/* Lane `lane` touches `bytes` bytes at `offset` of shared memory, at `inst`'s place in the source.
- */
+/* Race-checks an access by lane `lane` to `bytes` bytes at `offset` of shared memory. */
 void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        uint64_t offset, uint64_t bytes, enum exec_access access);
 
 /* ---- global memory, by threads of a block: check/block_shadow.c ------------------------------ */
 
-/* Whether what is touched there is judged. */
+/* Returns true when accesses to the region are race-checked between the threads of a block. */
 bool exec_block_shadow_judges(const struct exec_worker *worker, const struct memory_region *region);
 void exec_block_shadow_destroy(struct exec_block_shadow *near); /* NULL is fine */
 
-/* Lanes `mask` touch `count` elements of `element` bytes at their `address`, all through the
- * instruction's cache; a store by a row of ops/memory.def has its values in the slots. */
+/* Race-checks accesses by the lanes of `mask` to `count` elements of `element` bytes at their
+ * `address`, all through the instruction's cache. For a store the values are in the slots of a row
+ * of ops/memory.def. */
 void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *inst,
                              const struct exec_region_cache *cache, const uint64_t *address,
                              uint32_t mask, uint32_t element, uint32_t count);
 
-/* Where element `k`, of `element` bytes, of what a lane is about to store stands in its slots: of a
- * row of ops/memory.def, or of row "watch" before it. */
+/* Returns where element `k`, of `element` bytes, of the value that a lane is about to store is in
+ * its slots. `inst` is a row of ops/memory.def or the row "watch" before it. */
 static inline const unsigned char *exec_stored(const struct exec_warp *warp,
                                                const struct exec_inst *inst, unsigned lane,
                                                uint32_t k, uint32_t element)
@@ -52,11 +58,12 @@ static inline const unsigned char *exec_stored(const struct exec_warp *warp,
     return (const unsigned char *)exec_slot(warp, slots[k & 3]) + lane * (element == 8 ? 8u : 4u);
 }
 
-/* Which lane went last to each of some places; two that are 64 units apart are taken for one. */
+/* The lane that last went to each place, in a small table: places that are a multiple of 64 units
+ * apart share an entry. */
 struct exec_places {
     uint8_t latest[64]; /* 1 + the lane; 0: none yet */
 };
-/* Lane `lane` goes to unit `at`: answers 1 + the lane before it there; 0: there was none. */
+/* Enters lane `lane` at unit `at`. Returns 1 + the previous lane there, or 0. */
 static inline unsigned exec_places_visit(struct exec_places *places, uint64_t at, unsigned lane)
 {
     uint8_t *place = &places->latest[at % sizeof places->latest];
@@ -65,85 +72,87 @@ static inline unsigned exec_places_visit(struct exec_places *places, uint64_t at
     return before;
 }
 
-/* Lanes of a row of ops/memory.def are about to store, at their address + `delta` on the host, what
- * each has made of what was there (EXEC_LOOK_UPDATES): of two that differ one is lost. Of
- * EXEC_LOOK_COUNTS those that do not are found by their cells. Told of lanes one by one,
- * exec_block_shadow_lanes does not see it. */
+/* Reports lost updates among lanes of a row of ops/memory.def that are about to store values
+ * computed from what the memory held (EXEC_LOOK_UPDATES): where two lanes store different values to
+ * the same address, one update is lost. `address` + `delta` is the host address. Equal values of
+ * EXEC_LOOK_COUNTS stores are found by their cells instead. exec_block_shadow_lanes calls this
+ * function itself unless it is given a single lane. */
 void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, const uint64_t *address,
                             uint64_t delta, uint32_t mask, uint32_t element, uint32_t count);
 
-/* Lane `lane` loads or changes atomically `bytes` bytes at `address`. */
+/* Race-checks a load or an atomic by lane `lane` of `bytes` bytes at `address`. */
 void exec_block_shadow_lane(struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, unsigned lane, uint64_t address,
                             uint32_t bytes);
 
 /* ---- global memory, by blocks of a grid: check/grid_shadow.c --------------------------------- */
 
-/* Whether what is touched through `cache` is judged. */
+/* Returns true when accesses to the region are race-checked between blocks. */
 bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memory_region *region);
 
-/* Lane `lane` touches `bytes` bytes at `address` through `cache`. */
+/* Race-checks an access by lane `lane` to `bytes` bytes at `address` through `cache`. */
 void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, unsigned lane, uint64_t address,
                             uint32_t bytes);
-/* The stores have been done now. Those that met another block's touch and changed something are
- * told, and all are marked: not before, or another worker would find the mark, and not yet the
- * value that it may be about to store as well. */
+/* To be called when the pending stores have been executed. Reports those that conflicted with
+ * another block and changed memory, and records the owners of all. Recording them earlier would let
+ * another worker see the owner but not yet the value, which it may be about to store as well. */
 void exec_grid_shadow_settle(struct exec_worker *worker);
 static inline bool exec_grid_shadow_unsettled(const struct exec_worker *worker)
 {
     return (worker->doubt_count | worker->own_count) != 0;
 }
-/* A warp has waited at `look` for a block that started after its own, while `waiting` blocks did
- * nothing else. */
+/* Reports that a warp polled at `look` for a block that had not started, while `waiting` blocks did
+ * nothing but poll. */
 void exec_grid_shadow_waited(const struct exec_warp *warp, const struct exec_inst *look,
                              uint64_t waiting);
-/* To be marked then. */
+/* Adds a store whose owner exec_grid_shadow_settle records. */
 void exec_grid_shadow_later(struct exec_worker *worker, struct exec_owners *owners, uint64_t offset,
                             uint32_t bytes, uint8_t me);
 
 /* ---- asynchronous copies: check/async.c ------------------------------------------------------ */
 
 void exec_async_destroy(struct exec_async *async); /* NULL is fine */
-/* Another block begins. NULL is fine. */
+/* Prepares for another block. NULL is fine. */
 void exec_async_reset(struct exec_async *async);
 
-/* Lane `lane` asks for a copy to `offset` of shared memory; `object`: the offset of the barrier
- * object that it tells, or EXEC_ASYNC_OWN: the thread's own groups. In a block that is watched. */
+/* Records a copy that lane `lane` issues to `offset` of shared memory. `object`: the offset of the
+ * barrier object that the copy completes on, or EXEC_ASYNC_OWN if the thread waits for its own
+ * groups. Only for race-checked blocks. */
 #define EXEC_ASYNC_OWN UINT64_MAX
 void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       uint64_t offset, uint64_t bytes, uint64_t object);
-/* The lane's bulk copy to global memory, of its open group, reads these bytes. */
+/* Records that the lane's bulk copy to global memory, of its open group, reads these bytes. */
 void exec_async_reads(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       uint64_t offset, uint64_t bytes);
-/* All of the lane's own copies so far are to be waited for at a barrier object. */
+/* The lane lets a barrier object track all of its own copies so far; they count as complete. */
 void exec_async_hand_over(const struct exec_warp *warp, unsigned lane);
-/* A phase of the object has been seen to be complete. */
+/* Some thread has seen a phase of the object complete. */
 void exec_async_seen(const struct exec_warp *warp, uint64_t object);
 
-/* Whether any copy is under way. */
+/* Returns true while any copy is under way. */
 bool exec_async_any(const struct exec_block *block);
 
-/* ---- instructions that lowering puts before others ------------------------------------------- */
+/* ---- instructions inserted by lowering ------------------------------------------------------- */
 
-/* In programs that are to be watched. They are none of the program's: nothing counts them. */
+/* Only in watched programs. They are not part of the program, so no instruction count includes
+ * them. */
 
-/* Row "watch" (ops/racecheck.c): an access that may be of shared memory. Slots a: address, d, b,
- * c, e: the values that a store stores, as the access has them; imm: offset; cache: EXEC_WATCH
- * bits; guard: as exec_guarded. */
-/* What the row leaves: the lanes of `mask`, one by one. */
+/* Row "watch" (ops/racecheck.c), before an access that may be to shared memory. Slots: a address;
+ * d, b, c, e the values of a store, as in the access itself. imm: offset; cache: EXEC_WATCH bits;
+ * guard: as in exec_racecheck_lanes. */
+/* The slow path of that row: race-checks the lanes of `mask` one by one. */
 void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
 
-/* What lowering puts in the place of cp.async.commit_group; and of cp.async.wait_group, which
- * leaves imm groups, and wait_all, imm EXEC_ASYNC_ALL. None of the program's: nothing counts them.
- */
+/* Replace cp.async.commit_group; and cp.async.wait_group, which leaves `imm` groups pending, or
+ * wait_all, with imm EXEC_ASYNC_ALL. */
 #define EXEC_ASYNC_ALL UINT64_MAX
 exec_handler exec_async_commit, exec_async_wait;
-/* The same before cp.async.bulk.commit_group and cp.async.bulk.wait_group. */
+/* The same, inserted before cp.async.bulk.commit_group and cp.async.bulk.wait_group. */
 exec_handler exec_async_bulk_commit, exec_async_bulk_wait;
 
-/* The lanes whose guard holds. */
+/* Returns the active lanes whose guard holds. */
 static inline uint32_t exec_racecheck_lanes(const struct exec_warp *warp,
                                             const struct exec_inst *inst)
 {
@@ -158,12 +167,12 @@ enum {
     EXEC_WATCH_WIDE = 1 << 14,      /* the address has 64 bits */
     EXEC_WATCH_GENERIC = 1 << 15,   /* and is generic */
     EXEC_WATCH_VALUES = 1 << 16,    /* a store's values are in the slots */
-    EXEC_WATCH_COPY = 1 << 17,      /* a store by an asynchronous copy */
-    EXEC_WATCH_COUNTS = 1 << 18,    /* a store as EXEC_LOOK_COUNTS has it */
-    EXEC_WATCH_EXCHANGES = 1 << 19, /* an atomic that stores whatever was there */
+    EXEC_WATCH_COPY = 1 << 17,      /* the access is a store by an asynchronous copy */
+    EXEC_WATCH_COUNTS = 1 << 18,    /* a store with EXEC_LOOK_COUNTS */
+    EXEC_WATCH_EXCHANGES = 1 << 19, /* an atomic that stores regardless of the old value */
 };
 
-/* The instruction of a fence beyond the block, before it: check/causality.c. */
+/* Inserted before a fence beyond block scope: check/causality.c. */
 exec_handler exec_causality_fence;
 
 #endif

@@ -7,12 +7,12 @@
 
 enum { MOST = EXEC_CLUSTER_MOST };
 
-/* Of every block of the cluster: its touches from before that moment are over. */
+/* A vector clock: per block of the cluster, its touches before that moment are known to be over. */
 struct clock {
     int32_t before[MOST];
 };
 
-/* The latest touch of a block in another's shared memory. */
+/* The latest touch of one block in another's shared memory. */
 struct visit {
     const struct exec_warp *warp; /* NULL: none yet */
     const struct exec_inst *inst;
@@ -24,16 +24,16 @@ struct visit {
 
 struct exec_cluster_order {
     struct clock known[MOST];
-    struct clock fenced[MOST];       /* as of the block's last fence; zeros: there was none */
-    bool releases[MOST];             /* an arrival of the present phase does */
-    struct clock objects[MOST];      /* what came with arrivals at the block's barrier objects */
-    struct clock flags;              /* what was told by strong accesses */
-    struct visit visits[MOST][MOST]; /* by the first, in the memory of the second */
+    struct clock fenced[MOST];  /* per block: its clock at its last fence; zeros: there was none */
+    bool releases[MOST];        /* per block: an arrival in the present phase releases */
+    struct clock objects[MOST]; /* per block: clocks of arrivals at its barrier objects */
+    struct clock flags;         /* what strong accesses have passed on */
+    struct visit visits[MOST][MOST]; /* by the first block, in the memory of the second */
 };
 
-/* ---- what blocks know ------------------------------------------------------------------------ */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* Whether *into has learned anything. */
+/* Returns true when *into has learned something. */
 static bool join(struct clock *into, const struct clock *from)
 {
     bool any = false;
@@ -50,7 +50,7 @@ static struct exec_cluster_order *order_of(const struct exec_block *block)
     return block->cluster != NULL ? block->cluster->order : NULL;
 }
 
-/* What the block knows, and has done until now. */
+/* Returns the clock of what the block knows and has done until now. */
 static struct clock present(const struct exec_cluster_order *order, const struct exec_block *block)
 {
     struct clock clock = order->known[block->rank];
@@ -85,7 +85,8 @@ void exec_cluster_order_arrive(const struct exec_warp *warp, bool releases)
     if (order != NULL) order->releases[warp->block->rank] |= releases;
 }
 
-/* What a block passes on at the barrier: all, unless each of its arrivals was .relaxed. */
+/* Returns what a block passes on at the barrier: everything, unless each of its arrivals was
+ * .relaxed. */
 static struct clock passed_by(const struct exec_cluster_order *order,
                               const struct exec_block *block)
 {
@@ -119,7 +120,8 @@ void exec_cluster_order_fence(const struct exec_block *block)
     if (order != NULL) order->fenced[block->rank] = present(order, block);
 }
 
-/* The block has learned what `from` says. Threads of it may have learned of each other that way. */
+/* The block acquires `from`. Its own threads may have learned of each other in the same way, so
+ * they are ordered too. */
 static void learn(struct exec_cluster_order *order, const struct exec_block *block,
                   const struct clock *from)
 {
@@ -136,7 +138,7 @@ void exec_cluster_order_access(const struct exec_warp *warp, enum exec_access ac
     if (access != EXEC_LOAD) join(&order->flags, &order->fenced[block->rank]);
     if (access != EXEC_STORE) {
         struct clock told = order->flags;
-        told.before[block->rank] = 0; /* of itself it knows by other ways */
+        told.before[block->rank] = 0; /* what it knows of itself is in its own shadow */
         learn(order, block, &told);
     }
 }
@@ -160,7 +162,7 @@ void exec_cluster_order_hear(const struct exec_warp *warp, const struct exec_blo
     exec_causality_meet_cluster(warp, home, EXEC_LOAD, false);
 }
 
-/* ---- what nothing orders --------------------------------------------------------------------- */
+/* ---- races ----------------------------------------------------------------------------------- */
 
 static struct exec_racecheck_side side_of(const struct exec_block *block, uint32_t thread,
                                           uint32_t site, enum exec_access access)
@@ -199,7 +201,7 @@ void exec_cluster_order_report(const struct exec_touch *touch, const struct exec
 static const enum exec_access accesses[EXEC_KEPT_COUNT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD,
                                                            EXEC_ATOMIC, EXEC_ATOMIC};
 
-/* Which of what others did to a cell an access is held against, a bit each. */
+/* Returns as bits the kinds of touches in a cell that conflict with an access. */
 static unsigned held_against(enum exec_access access)
 {
     enum {
@@ -212,7 +214,8 @@ static unsigned held_against(enum exec_access access)
                                   : WRITE | READ;
 }
 
-/* The touch against what `other` did in the same memory, all of it from before `over` ordered. */
+/* Compares the touch with those of `other` in the same memory. Touches before `over` are
+ * ordered. */
 static void hold_against(const struct exec_touch *touch, const struct exec_block *other,
                          const struct exec_shadow *shadow, int32_t over, uint64_t offset,
                          uint64_t bytes)
@@ -255,7 +258,7 @@ struct exec_shadow *exec_cluster_order_shadow(struct exec_block *block, struct e
     if (*away != NULL) return *away;
     *away = exec_shadow_create(own->bytes);
     if (*away == NULL) return NULL;
-    (*away)->time = own->time; /* one time for all */
+    (*away)->time = own->time; /* all have the same moments */
     (*away)->floor = own->floor;
     memcpy((*away)->warp_floor, own->warp_floor, sizeof own->warp_floor);
     (*away)->converses = own->converses;

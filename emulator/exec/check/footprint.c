@@ -15,7 +15,7 @@ struct exec_footprint {
     size_t region_count, region_room;
     struct exec_footprint_site *sites;
     size_t site_count, site_room;
-    bool sites_lost; /* there may be bits of which no site tells */
+    bool sites_lost; /* some bits may lie outside of all sites */
     void (*met)(void *user, const struct memory_region *region);
     void *user;
 };
@@ -31,8 +31,8 @@ exec_footprint_create(void (*met)(void *user, const struct memory_region *region
     return footprint;
 }
 
-/* Launches follow each other with the same regions: the bits are given back as they came. What was
- * touched lies in what the sites say, and that alone is cleared. */
+/* Clears the bitmaps, so that the next launch, which mostly has the same regions, gets them as
+ * zeros. All accesses lie within the sites, so only those ranges are cleared. */
 static void bits_clear(const struct exec_footprint *footprint)
 {
     for (size_t i = 0; i < footprint->site_count; i++) {

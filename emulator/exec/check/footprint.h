@@ -1,6 +1,6 @@
-/* exec_footprint: which bytes of which regions a launch read, wrote and changed atomically, and
- * which line of the source did it. Filled by the executor when a launch asks for it; it judges
- * nothing.
+/* exec_footprint: which bytes of which regions a launch loaded, stored and changed atomically, and
+ * which source lines did it. Filled by the executor when a launch asks for it. It draws no
+ * conclusions.
  */
 #ifndef OVERLAP_EXEC_CHECK_FOOTPRINT_H
 #define OVERLAP_EXEC_CHECK_FOOTPRINT_H
@@ -17,12 +17,12 @@ struct exec_owners; /* check/owners.h */
 
 struct exec_footprint_region {
     const struct memory_region *region;
-    uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was touched so; NULL: none was */
+    uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was accessed in this way; NULL: none was */
     uint64_t words;                    /* of 64 bits, in each */
     struct exec_owners *owners;        /* NULL: not wanted */
 };
 
-/* One instruction's touches of one region lie between `first` and `end`. */
+/* The accesses to one region by one instruction lie between `first` and `end`. */
 struct exec_footprint_site {
     const struct memory_region *region;
     enum exec_access access;
@@ -34,16 +34,16 @@ struct exec_footprint_site {
 
 struct exec_footprint;
 
-/* `met` is called when a region is touched for the first time, before it is; may be NULL. Returns
- * NULL: no memory. */
+/* `met` is called before a region is accessed for the first time; may be NULL. Returns NULL without
+ * memory. */
 struct exec_footprint *
 exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user);
 void exec_footprint_destroy(struct exec_footprint *footprint);
 
-/* All that `other` has of regions, but for places, is in `footprint` too. */
+/* Adds the regions and bytes of `other`, but not its sites, to `footprint`. */
 void exec_footprint_join(struct exec_footprint *footprint, const struct exec_footprint *other);
 
-/* Nothing was touched so far; who owns which bytes stays. */
+/* Forgets all accesses so far, but keeps the owners. */
 void exec_footprint_empty(struct exec_footprint *footprint);
 
 size_t exec_footprint_region_count(const struct exec_footprint *footprint);
@@ -55,20 +55,20 @@ const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footp
 
 /* ---- for the executor; from several threads at once ------------------------------------------ */
 
-/* The bits for `access` of `region`; NULL without memory: then nothing is recorded. */
+/* Returns the bitmap for `access` to `region`. NULL without memory: then nothing is recorded. */
 uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,
                               enum exec_access access);
-/* The owners of its bytes, nobody at first, with maps or, for the whole launch, without; NULL
- * without memory. */
+/* Returns the owners of the region's bytes, made on first use. `maps` false: without tables per
+ * byte; the same for the whole launch. NULL without memory. */
 struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
                                           const struct memory_region *region, bool maps);
-/* The launch pauses, and may end without a word of what it has touched last. */
+/* The launch pauses: it may end without adding its last sites. */
 void exec_footprint_pause(struct exec_footprint *footprint);
-/* Joins with what the same place in the source has touched before. */
+/* Adds a site, merged with the same source place's site if there is one. */
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site);
 
-/* Most are set already, by another warp or lane. */
+/* Most bits are set already, by another warp or lane: a load is cheaper than an atomic or. */
 static inline void exec_footprint_mark_word(uint64_t *word, uint64_t mask)
 {
     if (mask == ~0ull)
@@ -77,7 +77,7 @@ static inline void exec_footprint_mark_word(uint64_t *word, uint64_t mask)
         __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
 }
 
-/* The bits of `bytes` bytes, at least one, from `at` on, in one word. */
+/* Returns the bits of `bytes` bytes, at least one, from bit `at` on, all in one word. */
 static inline uint64_t exec_footprint_mask(uint64_t at, uint64_t bytes)
 {
     return ~0ull >> (64 - bytes) << at;
@@ -95,7 +95,7 @@ static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t
     }
 }
 
-/* The same of each `step`th byte from `first` to `last`, and those behind it: `bytes` each. */
+/* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`. */
 static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step,
                                              uint64_t last, uint32_t bytes)
 {
@@ -114,7 +114,7 @@ static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uin
     exec_footprint_mark_word(&bits[word], mask);
 }
 
-/* Whether the bits of the bytes from `first` to before `end` are set. */
+/* Returns true when all bits from `first` to before `end` are set. */
 static inline bool exec_footprint_is_marked(const uint64_t *bits, uint64_t first, uint64_t end)
 {
     const uint64_t last = (end - 1) / 64;

@@ -7,7 +7,8 @@
 
 enum { WIDEST = 32 };
 
-/* A store that met what another block did, and what was there before it. */
+/* A store that conflicts with another block's touch, and the bytes from before it: it is reported
+ * only if it changes them. */
 struct exec_doubt {
     const unsigned char *host;
     unsigned char before[WIDEST];
@@ -58,8 +59,8 @@ static struct exec_racecheck_found describe(const struct exec_warp *warp,
     };
 }
 
-/* Where to put what is found if the store turns out to change something; NULL: no room. `owners`
- * NULL: of check/causality.h. */
+/* Returns where to describe a finding that counts only if the store changes memory; NULL: no room.
+ * `owners` NULL: found by check/causality.h. */
 static struct exec_racecheck_found *doubt(const struct exec_warp *warp,
                                           const struct exec_region_cache *cache, uint64_t offset,
                                           uint32_t bytes, struct exec_owners *owners)
@@ -75,7 +76,7 @@ static struct exec_racecheck_found *doubt(const struct exec_warp *warp,
     new->offset = offset;
     new->me = exec_owner_of(warp->block->index);
     __atomic_thread_fence(
-        __ATOMIC_ACQUIRE); /* whose mark is seen, has stored: exec_grid_shadow_settle */
+        __ATOMIC_ACQUIRE); /* a mark that is seen implies its store: exec_grid_shadow_settle */
     memcpy(new->before, new->host, bytes);
     return &new->found;
 }
@@ -91,7 +92,7 @@ void exec_grid_shadow_settle(struct exec_worker *worker)
         exec_racecheck_add(worker->launch->watch, &doubt->found);
     }
     worker->doubt_count = 0;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* the values first: doubt() */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* stores before marks, see doubt() */
     for (uint32_t k = 0; k < worker->own_count; k++) {
         const struct exec_grid_shadow_mark *mark = &worker->owns[k];
         exec_owners_own(mark->owners, EXEC_STORE, mark->offset, mark->bytes, mark->me);
@@ -102,7 +103,8 @@ void exec_grid_shadow_settle(struct exec_worker *worker)
 void exec_grid_shadow_later(struct exec_worker *worker, struct exec_owners *owners, uint64_t offset,
                             uint32_t bytes, uint8_t me)
 {
-    /* Full: of an instruction that is no plain store, and settles with the next one. */
+    /* Full: the instruction is not a plain store, whose marks would be settled with the next
+     * instruction. */
     if (worker->own_count == EXEC_LANES) exec_grid_shadow_settle(worker);
     worker->owns[worker->own_count++] = (struct exec_grid_shadow_mark){owners, offset, bytes, me};
 }
@@ -116,7 +118,7 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
         return;
     }
     const uint64_t offset = address - cache->low;
-    /* To other blocks it is a load and a store. */
+    /* For other blocks, an atomic of block scope is a load and a store. */
     const enum exec_access access = cache->block_scope ? EXEC_STORE : cache->access;
     const uint8_t me = exec_owner_of(warp->block->index);
     exec_owners_see(cache->owners, access);

@@ -1,19 +1,20 @@
-/* exec_grid_shadow: which block of a grid touched each byte of global memory, and what two of them
- * do to the same byte that nothing orders. Private to emulator/exec.
+/* exec_grid_shadow: race check between the blocks of a grid on global memory. Keeps which block
+ * touched each byte, and reports touches of the same byte by two blocks that nothing orders.
+ * Private to emulator/exec.
  *
  * Nothing orders plain accesses of two blocks of one kernel, so two blocks that touch the same
- * byte, of which one at least writes, race. What is never accused:
- *  - kernels that converse (exec_function_info), have a fence beyond the block, or are launched to
- *    cooperate: their blocks may make an order of their own. They are check/causality.h's;
+ * byte, at least one of them writing, race. Never reported are:
+ *  - kernels that converse (exec_function_info), have a fence beyond block scope, or are launched
+ *    cooperatively: their blocks may order their accesses. check/causality.h checks them;
  *  - two atomics, and an atomic against a load; the heap of malloc in kernels;
- *  - a store of the value that is there already, unless nobody else had touched the byte before it;
- *  - a load whose address a store or an atomic further on in the function has too, which some way
- *    leads to: a look before the act. The act is judged, the look is not.
- * What is read before anything is stored to the same allocation is remembered of the first
- * EXEC_EARLY bytes of each instruction and worker: a race of more with a later store is found from
- * where the other side reads, or in the blocks that follow. A byte's owner is a number from 1 to
- * 254 that a block shares with every 254th other: a race of those with each other alone is not
- * seen.
+ *  - a store of the value that memory already holds, if another block has touched the byte before.
+ *    (If none has, the store is recorded like any other);
+ *  - a load from an address that a reachable later store or atomic of the function uses too: a look
+ *    before the act. The act is race-checked, the look is not.
+ * Loads before the first store to the same allocation are recorded only for the first EXEC_EARLY
+ * bytes of each instruction and worker. A race of later loads with a store is found only if some
+ * block loads after the store. A byte's owner is a number from 1 to 254, which a block shares with
+ * every 254th other: a race among only those is missed.
  *
  * Source: PTX ISA 9.0, chapter 8 (memory consistency model); CUDA Programming Guide, "Thread
  * Hierarchy".
@@ -24,9 +25,9 @@
 #include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/owners.h"
 
-/* ---- a warp's row of neighbouring elements, all at once -------------------------------------- */
+/* ---- fast path: a warp's row of adjacent elements -------------------------------------------- */
 
-/* Whether no other block has touched what is stored to. */
+/* Returns true when no other block has touched the bytes of the store. */
 static inline bool exec_grid_shadow_is_own(const struct exec_region_cache *cache, uint64_t offset,
                                            uint32_t bytes, uint8_t me)
 {
@@ -38,8 +39,8 @@ static inline bool exec_grid_shadow_is_own(const struct exec_region_cache *cache
             exec_owners_free(owners, EXEC_ATOMIC, offset, bytes, me));
 }
 
-/* The same as exec_grid_shadow_touch for every lane; false: nothing was done, and lane by lane it
- * has to be. */
+/* exec_grid_shadow_touch for every lane of the row. Returns false if it did nothing and the slow
+ * path must handle each lane. */
 static inline bool exec_grid_shadow_row(struct exec_worker *worker,
                                         const struct exec_region_cache *cache, uint64_t address,
                                         uint32_t bytes, bool store, uint8_t me)
@@ -58,7 +59,8 @@ static inline bool exec_grid_shadow_row(struct exec_worker *worker,
     return true;
 }
 
-/* Whether a load of bytes of these sectors leaves nothing that is not there already. */
+/* Returns true when recording this load would change nothing: every sector already has `me` as its
+ * reader, and no other block has stored to it. */
 EXEC_OWNER_RACES static inline bool exec_grid_shadow_is_known(const struct exec_region_cache *cache,
                                                               const struct exec_span *span,
                                                               uint8_t me)
@@ -74,13 +76,14 @@ EXEC_OWNER_RACES static inline bool exec_grid_shadow_is_known(const struct exec_
     return true;
 }
 
-/* Something that causality.h has found: at once, or of a store where it has changed something. */
+/* Reports a race that causality.h has found: at once, or for a store when it has changed memory. */
 void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, unsigned lane, uint64_t offset,
                             uint32_t bytes, enum exec_wrong wrong,
                             const struct exec_racecheck_side *first);
 
-/* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads. */
+/* Returns true when a touch through `cache` can find or change anything. Loads from memory that
+ * nobody has stored to are no race. */
 static inline bool exec_grid_shadow_wanted(const struct exec_region_cache *cache)
 {
     if (cache->causal != NULL) return exec_causality_wanted(cache);

@@ -8,49 +8,50 @@
 #include "emulator/exec/check/cluster.h"
 
 enum {
-    UNIT_BITS = 2, /* bytes that are told apart: 4 */
+    UNIT_BITS = 2, /* bytes of a unit: 4 */
     WHOLE_UNIT = 0xf,
     ROOM_FIRST = 64,
     ROOM_MOST = 1 << 14,
-    QUIET_MOST = 256, /* places that are remembered though nothing is passed on there */
+    QUIET_MOST = 256, /* units recorded although no clock is passed on there */
 };
 
-/* Of every thread: its touches from before that moment are over. Never changed once shared. */
+/* A vector clock: per thread, its touches before that moment are known to be over. Immutable once
+ * shared. */
 struct clock {
     unsigned references;
     int32_t before[];
 };
 
-/* What is known of 4 bytes that threads tell each other things by. */
+/* What is known of a unit of 4 bytes through which threads communicate. */
 struct told {
     uint64_t unit;        /* address >> UNIT_BITS; 0: none */
-    struct clock *passes; /* what comes with the value; NULL: nothing */
+    struct clock *passes; /* the clock passed on with the value; NULL: none */
     uint32_t writer;      /* thread + 1, of the last strong store; 0: none */
     uint32_t changer;     /* thread + 1, of the last EXEC_ORDER_MODIFIES ... */
     int32_t changed;      /* ... when it was ... */
-    int32_t known_from;   /* ... and what of that thread has to be known to come behind it */
+    int32_t known_from; /* ... a thread whose clock has reached this for `changer` comes after it */
     uint32_t site;
-    uint8_t part; /* of the unit, a bit for each byte: what it changed */
+    uint8_t part; /* bytes of the unit that it changed, as bits */
 };
 
 struct thread {
-    struct clock *known, *pending; /* pending: read, and no fence since */
-    struct clock *released;        /* as of its last fence; made when it is passed on */
-    int32_t fenced;                /* when that was; 0: there was none */
-    int32_t warp_floor;            /* of its warp, then */
+    struct clock *known, *pending; /* pending: read since the last fence */
+    struct clock *released;        /* `known` at its last fence; made when first passed on */
+    int32_t fenced;                /* moment of that fence; 0: there was none */
+    int32_t warp_floor;            /* of its warp at that fence */
 };
 
 struct exec_order {
     uint32_t count;
-    bool any;       /* something is known since it was all forgotten */
-    bool fenced;    /* so has some thread: without that nothing is passed on */
-    bool blind;     /* there was no memory for it: everybody is taken to know everything */
-    uint32_t apart; /* warps whose lanes know different things */
-    uint32_t met[EXEC_MAX_WARPS]; /* of each warp: those whose values it has read, a bit each */
-    uint32_t kept;                /* warps with a row of their own, a bit each */
+    bool any;                     /* something is known since the last exec_order_forget */
+    bool fenced;                  /* a thread has executed a fence; before, nothing is passed on */
+    bool blind;                   /* no memory or room: every thread is taken to know everything */
+    uint32_t apart;               /* bitmap: warps whose lanes know different things */
+    uint32_t met[EXEC_MAX_WARPS]; /* per warp, bitmap: the warps whose values it has read */
+    uint32_t kept;                /* bitmap: warps with a row in exec_warp.own */
     struct told *told;
     size_t told_count, room;
-    uint64_t told_first, told_end; /* units: those in `told` lie in between */
+    uint64_t told_first, told_end; /* range of the units in `told` */
     struct thread threads[];
 };
 
@@ -68,7 +69,7 @@ static struct clock *share(struct clock *clock)
     return clock;
 }
 
-/* NULL: no memory, and nothing is found any more. */
+/* Returns NULL without memory; nothing is found any more then. */
 static struct clock *copy(struct exec_order *order, const struct clock *from)
 {
     const size_t bytes = order->count * sizeof *from->before;
@@ -82,7 +83,7 @@ static struct clock *copy(struct exec_order *order, const struct clock *from)
     return clock;
 }
 
-/* *into knows what `from` does. */
+/* Adds to *into what `from` knows. */
 static void join(struct exec_order *order, struct clock **into, struct clock *from)
 {
     bool any = false;
@@ -123,7 +124,7 @@ static struct exec_order *order_of(const struct exec_warp *warp)
     return order;
 }
 
-/* Nobody has any before there was a fence. */
+/* No thread has a clock before the first fence. */
 static void release_clocks(struct exec_order *order)
 {
     for (size_t k = 0; order->fenced && k < order->room; k++) release(&order->told[k].passes);
@@ -162,7 +163,7 @@ void exec_order_forget(const struct exec_block *block)
     exec_shadow_converses(block, false);
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 static struct told *slot_of(const struct exec_order *order, uint64_t unit)
 {
@@ -184,7 +185,7 @@ static void grow(struct exec_order *order)
     free(before);
 }
 
-/* NULL: nothing is known of it, and nothing will be. */
+/* Returns the state of a unit. NULL: nothing is known of it, and nothing will be recorded. */
 static struct told *told_at(struct exec_order *order, uint64_t unit, bool make, bool quiet)
 {
     if (order->told_count == 0 && !make) return NULL;
@@ -203,21 +204,22 @@ static struct told *told_at(struct exec_order *order, uint64_t unit, bool make, 
     return told;
 }
 
-/* ---- rows of a warp's own -------------------------------------------------------------------- */
+/* ---- rows of one warp ------------------------------------------------------------------------ */
 
-/* Bytes from the first lane of `mask` to `lane` of a row in which each lane has `bytes`. */
+/* Returns the bytes from the first lane of `mask` to `lane`, in a row with `bytes` bytes per
+ * lane. */
 static uint32_t distance_to(uint32_t mask, uint32_t lane, uint32_t bytes)
 {
     return (lane - (uint32_t)__builtin_ctz(mask)) * bytes;
 }
 
-/* Bytes of the row of `mask`, lanes between that are not in it included. */
+/* Returns the bytes that the row of `mask` spans, with gaps for lanes that are not in it. */
 static uint32_t span_of(uint32_t mask, uint32_t bytes)
 {
     return distance_to(mask, EXEC_LANES - (uint32_t)__builtin_clz(mask), bytes);
 }
 
-/* What is known of the row goes to `told`, as if each access had been noted there. */
+/* Moves what is known of the warp's row to `told`, as if each access had been recorded there. */
 static void open_row(struct exec_order *order, struct exec_warp *warp)
 {
     struct exec_own_row *row = &warp->own;
@@ -265,7 +267,7 @@ static void fence(const struct exec_warp *warp, struct exec_order *order, uint32
     order->apart |= 1u << warp->index;
 }
 
-/* What the thread passes on with what it stores now; NULL: nothing. */
+/* Returns the clock that the thread passes on with its present store; NULL: none. */
 static struct clock *released_of(const struct exec_warp *warp, struct exec_order *order,
                                  uint32_t thread)
 {
@@ -336,9 +338,10 @@ bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t ot
            ((order->met[warps[0]] >> warps[1] & 1) || (order->met[warps[1]] >> warps[0] & 1));
 }
 
-/* ---- a read-modify-write by two accesses ----------------------------------------------------- */
+/* ---- updates by two volatile accesses -------------------------------------------------------- */
 
-/* Whether the store at hand, of the bytes `part`, comes behind the last change of them. */
+/* Returns true if the present store, to the bytes `part` of a unit, is ordered after the last
+ * update of them. */
 static bool follows_change(const struct exec_warp *warp, const struct exec_order *order,
                            uint32_t thread, const struct told *told, unsigned part)
 {
@@ -352,10 +355,11 @@ static bool follows_change(const struct exec_warp *warp, const struct exec_order
     return known != NULL && known->before[changer] >= told->known_from;
 }
 
-/* Where the store at hand goes; NULL: nowhere, which it will say itself. */
+/* Finds the memory that the present store goes to. Returns false if there is none; the store itself
+ * reports this. */
 struct target {
     const unsigned char *bytes;
-    const struct memory_region *region; /* of global memory */
+    const struct memory_region *region; /* NULL: shared memory */
     uint64_t offset;
 };
 static bool find_target(const struct exec_warp *warp, uint64_t address, uint32_t bytes,
@@ -424,7 +428,7 @@ static void access_unit(struct exec_warp *warp, const struct exec_inst *inst,
 
 /* ---- an access to a row ---------------------------------------------------------------------- */
 
-/* Whether each lane of `mask` accesses its own word of the row at `first`, where the first does. */
+/* Returns true if each lane of `mask` accesses its own word of a row that begins at `first`. */
 static bool is_row(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
                    uint64_t first)
 {
@@ -443,7 +447,7 @@ static bool is_row(const struct exec_warp *warp, const struct exec_inst *inst, u
     return true;
 }
 
-/* Opens the rows in which lanes of `mask` access anything. */
+/* Moves rows in which lanes of `mask` access anything to `told`. */
 static void open_met(const struct exec_warp *warp, const struct exec_inst *inst,
                      struct exec_order *order, uint32_t mask)
 {
@@ -460,7 +464,7 @@ static void open_met(const struct exec_warp *warp, const struct exec_inst *inst,
     }
 }
 
-/* Whether nobody is known to have accessed anything there. */
+/* Returns true if no recorded access overlaps the range. */
 static bool is_free(const struct exec_warp *warp, const struct exec_order *order, uint64_t first,
                     uint64_t end)
 {
@@ -475,7 +479,7 @@ static bool is_free(const struct exec_warp *warp, const struct exec_order *order
     return true;
 }
 
-/* A lane each: whether the store changes what is there. */
+/* Returns the lanes whose store changes memory. */
 static uint32_t find_changers(const struct exec_own_row *row, const unsigned char *value)
 {
     uint32_t changers = 0;
@@ -489,7 +493,7 @@ static uint32_t find_changers(const struct exec_own_row *row, const unsigned cha
     return changers;
 }
 
-/* False: the row has to be opened. */
+/* Records an update by the row's lanes. Returns false if the row must be moved to `told`. */
 static bool change_row(const struct exec_warp *warp, const struct exec_inst *inst,
                        struct exec_own_row *row)
 {
@@ -509,7 +513,7 @@ static bool change_row(const struct exec_warp *warp, const struct exec_inst *ins
     return true;
 }
 
-/* Notes a store in the warp's row; false: it has to be noted word by word. */
+/* Records a store in the warp's row. Returns false if each word must be recorded on its own. */
 static bool keep_row(struct exec_warp *warp, const struct exec_inst *inst, struct exec_order *order,
                      uint32_t mask)
 {
@@ -541,7 +545,7 @@ void exec_order_access(struct exec_warp *warp, const struct exec_inst *inst, uin
     if (exec_order_access_of(inst) == EXEC_STORE && !order->fenced && !releases &&
         keep_row(warp, inst, order, mask))
         return;
-    /* Nothing to be passed on: for who has met whom a lane of the warp is enough. */
+    /* No clock to pass on: one lane is enough to record which warps have met. */
     if (!order->fenced && !releases && !modifies) mask &= -mask;
     open_met(warp, inst, order, mask);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {

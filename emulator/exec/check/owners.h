@@ -1,11 +1,11 @@
 /* exec_owners: which block of a grid has touched each byte of an allocation, by loads, by stores
- * and by atomics. It judges nothing: check/grid_shadow.h does. Private to emulator/exec.
+ * and by atomics. It draws no conclusions: check/grid_shadow.h does. Private to emulator/exec.
  *
- * Mostly a warp touches whole sectors that nobody else touches. Of such a sector its owner is kept
- * in one byte, and only of the others an owner for each of their bytes: a kernel that writes rows
- * fills little of these tables, and the system need not clear what nobody fills.
+ * Usually a warp touches whole sectors that no other block touches. One byte holds the owner of
+ * such a sector; only other sectors have an owner for each byte. So a kernel that writes rows fills
+ * little of these tables, and the system need not clear the rest.
  *
- * Nobody locks them. Two workers may miss each other; they never see what is not.
+ * Nothing is locked. Two workers may miss each other's marks, but never see one that is not there.
  */
 #ifndef OVERLAP_EXEC_CHECK_OWNERS_H
 #define OVERLAP_EXEC_CHECK_OWNERS_H
@@ -14,23 +14,23 @@
 
 #include <string.h>
 
-/* Owners are numbers from 1 on; 0 is nobody. */
+/* Owners are numbers from 1 on; 0: no owner. */
 enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
-/* Bytes of a sector, and what is its owner when its bytes have their own. */
+/* Bytes of a sector, and the value that stands for a sector whose bytes have their own owners. */
 enum { EXEC_OWNED_SECTOR = 32, EXEC_OWNED_APART = 255 };
 
 #define EXEC_OWNER_RACES __attribute__((no_sanitize("thread")))
 
 struct exec_owners {
-    unsigned seen; /* accesses that there were: a bit each */
-    /* By access, in this same allocation; NULL: not wanted. */
+    unsigned seen; /* bitmap of the kinds of access so far */
+    /* Tables by access, in the same piece of memory; NULL: not wanted. */
     uint8_t *sectors[EXEC_ACCESS_COUNT];
-    uint8_t *bytes[EXEC_ACCESS_COUNT]; /* of sectors that are EXEC_OWNED_APART */
-    uint64_t taken;                    /* bytes of the allocation */
+    uint8_t *bytes[EXEC_ACCESS_COUNT]; /* only for sectors that are EXEC_OWNED_APART */
+    uint64_t taken;                    /* size of that piece of memory */
 };
 
-/* For an allocation of `size` bytes, nobody's; `maps` false: only what was seen is kept. NULL: no
- * memory. */
+/* For an allocation of `size` bytes, without owners at first. `maps` false: only `seen` is kept.
+ * Returns NULL without memory. */
 struct exec_owners *exec_owners_create(uint64_t size, bool maps);
 void exec_owners_destroy(struct exec_owners *owners); /* NULL is fine */
 
@@ -50,10 +50,10 @@ static inline void exec_owners_see(struct exec_owners *owners, enum exec_access 
         __atomic_fetch_or(&owners->seen, 1u << access, __ATOMIC_RELAXED);
 }
 
-/* ---- anything, a sector at a time -------------------------------------------------------------
+/* ---- any bytes, a sector at a time ------------------------------------------------------------
  *
- * Defined here for machine code, which has copies of its own; not in line, because that is long,
- * and so not always used. */
+ * Defined here so that machine code has copies of its own. Not inlined, because these functions are
+ * long; a file may leave some of them unused. */
 
 #define EXEC_OWNERS_SLOW EXEC_OWNER_RACES static __attribute__((noinline, unused))
 
@@ -62,15 +62,15 @@ static inline bool exec_owner_is_stranger(uint8_t owner, uint8_t me)
     return owner != 0 && owner != me;
 }
 
-/* Of `bytes` bytes from `offset` on, those that are in its sector. */
+/* Returns how many of `bytes` bytes from `offset` on are in the first one's sector. */
 static inline uint32_t exec_owners_in_sector(uint64_t offset, uint32_t bytes)
 {
     const uint32_t left = EXEC_OWNED_SECTOR - (uint32_t)(offset % EXEC_OWNED_SECTOR);
     return left < bytes ? left : bytes;
 }
 
-/* The first of `bytes` bytes from `offset` on that somebody other than `me` has touched so;
- * `bytes`: there is none. */
+/* Returns the index of the first of `bytes` bytes from `offset` on that a block other than `me` has
+ * touched with `access`, or `bytes` if there is none. */
 EXEC_OWNERS_SLOW uint32_t exec_owners_stranger(const struct exec_owners *owners,
                                                enum exec_access access, uint64_t offset,
                                                uint32_t bytes, uint8_t me)
@@ -87,7 +87,8 @@ EXEC_OWNERS_SLOW uint32_t exec_owners_stranger(const struct exec_owners *owners,
     return bytes;
 }
 
-/* Bytes of a sector that is apart. Mostly they are four, of one owner or of many. */
+/* Adds `me` as an owner of bytes in a sector that is EXEC_OWNED_APART. Usually there are four
+ * bytes, of one owner or of many. */
 EXEC_OWNER_RACES static inline void exec_owners_add_apart(uint8_t *owners, uint32_t bytes,
                                                           uint8_t me)
 {
@@ -103,7 +104,7 @@ EXEC_OWNER_RACES static inline void exec_owners_add_apart(uint8_t *owners, uint3
         owners[i] = exec_owner_is_stranger(owners[i], me) ? (uint8_t)EXEC_OWNED_BY_MANY : me;
 }
 
-/* They are `me`'s now, or many's. */
+/* Makes `me` the owner of the bytes, or EXEC_OWNED_BY_MANY if there is another. */
 EXEC_OWNERS_SLOW void exec_owners_add(struct exec_owners *owners, enum exec_access access,
                                       uint64_t offset, uint32_t bytes, uint8_t me)
 {
@@ -125,8 +126,7 @@ EXEC_OWNERS_SLOW void exec_owners_add(struct exec_owners *owners, enum exec_acce
     }
 }
 
-/* ---- whole sectors of nobody or of `me`, in line ----------------------------------------------
- */
+/* ---- fast path: whole sectors without another owner ------------------------------------------ */
 
 EXEC_OWNER_RACES static inline bool exec_owners_are_whole(const uint8_t *sectors, uint64_t offset,
                                                           uint32_t bytes, uint8_t me)
@@ -137,7 +137,7 @@ EXEC_OWNER_RACES static inline bool exec_owners_are_whole(const uint8_t *sectors
     bool strange = false;
     uint32_t k = 0;
     if (((offset | bytes) & (EXEC_OWNED_SECTOR - 1)) != 0) return false;
-    for (; k + AT_ONCE <= count; k += AT_ONCE) { /* a row of words: of nobody, or all `me`'s */
+    for (; k + AT_ONCE <= count; k += AT_ONCE) { /* four sectors: of nobody, or all of `me` */
         uint32_t some;
         memcpy(&some, owners + k, sizeof some);
         strange |= (some != 0) & (some != mine);

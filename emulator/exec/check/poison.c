@@ -5,15 +5,15 @@
 
 #include "emulator/exec/check/shadow.h"
 
-enum { SLOT = 4 }; /* bytes of the smallest: a predicate */
+enum { SLOT = 4 }; /* bytes of the smallest slot: a predicate */
 
 struct exec_poison {
-    const unsigned char *slots;           /* of the frame that has it */
-    const struct exec_function *function; /* the frame's */
-    enum exec_wrong wrong;                /* where the latest came from: EXEC_WRONG_ABSENT, ... */
-    uint32_t site;                        /* ... and the shuffle or load that gave it */
-    struct exec_poisoned loaded[4];       /* lanes that the load at hand gives some */
-    struct exec_poisoned slot[];          /* by its offset */
+    const unsigned char *slots;           /* of the frame that is followed */
+    const struct exec_function *function; /* of that frame */
+    enum exec_wrong wrong;          /* where the latest value came from: EXEC_WRONG_ABSENT, ... */
+    uint32_t site;                  /* ... and the position of the shuffle or load that gave it */
+    struct exec_poisoned loaded[4]; /* by the load at hand, per register */
+    struct exec_poisoned slot[];    /* indexed by offset / SLOT */
 };
 
 void exec_poison_forget(struct exec_warp *warp)
@@ -111,7 +111,7 @@ void exec_poison_look(struct exec_warp *warp)
     warp->slots = slots;
 }
 
-/* ---- what instructions do with it ------------------------------------------------------------ */
+/* ---- effects of instructions ----------------------------------------------------------------- */
 
 void exec_poison_tell(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       enum exec_wrong wrong, enum exec_access access, enum exec_access got,
@@ -122,7 +122,7 @@ void exec_poison_tell(const struct exec_warp *warp, const struct exec_inst *inst
     const struct exec_reported first = {thread, site, got, true};
     const struct exec_reported second = {thread, inst->position, access, true};
     if (wrong == EXEC_WRONG_UNWRITTEN) {
-        /* Each block counts once, check/racecheck.h. */
+        /* A block is counted once: check/racecheck.h. */
         if (block->unwritten_told[0] == site && block->unwritten_told[1] == inst->position) return;
         block->unwritten_told[0] = site;
         block->unwritten_told[1] = inst->position;
@@ -137,7 +137,7 @@ static void tell(const struct exec_warp *warp, const struct exec_inst *inst, uin
                      EXEC_LOAD, warp->poison->site);
 }
 
-/* Lanes of `mask` whose generic address is of shared memory, of any window. */
+/* Returns the lanes of `mask` whose generic address is in a window, not in global memory. */
 static uint32_t in_windows(const struct exec_warp *warp, const struct exec_inst *inst,
                            uint32_t mask)
 {
@@ -186,7 +186,7 @@ static struct exec_poisoned computed(struct exec_poisoned from)
     return (struct exec_poisoned){from.lanes, from.lanes};
 }
 
-/* Of a selection what is not chosen does not matter. */
+/* The operand that a selection does not choose does not matter. */
 static struct exec_poisoned chosen(const struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_poisoned *slot = warp->poison->slot;
@@ -197,8 +197,8 @@ static struct exec_poisoned chosen(const struct exec_warp *warp, const struct ex
                                   (a.computed & p) | (b.computed & ~p) | by};
 }
 
-/* Lanes of a slot whose value settles the result, whatever the other operand is: false or zero of
- * an and, true of an or. */
+/* Returns the lanes of a slot whose value determines the result regardless of the other operand:
+ * false or zero for an and, true for an or. */
 static uint32_t settles(const struct exec_warp *warp, uint32_t slot, enum exec_flow flow)
 {
     const uint32_t *value = exec_slot(warp, slot);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 enum {
-    UNIT = 16, /* bytes: what bulk copies are made of */
-    MAPS = 4,  /* changed and not fenced: the latest are remembered */
+    UNIT = 16, /* bytes: bulk copies consist of these */
+    MAPS = 4,  /* changed maps without a fence: the latest are kept */
 };
 
 struct changed_map {
@@ -14,14 +14,14 @@ struct changed_map {
     uint32_t thread, site;
 };
 
-/* Times are check/shadow.h's. */
+/* Times are moments of check/shadow.h. */
 struct exec_proxy {
-    uint64_t serial; /* of the block that it speaks of */
-    int32_t fenced;  /* when some thread's fence was last */
+    uint64_t serial; /* of the block that `fenced` and the maps belong to */
+    int32_t fenced;  /* time of the latest fence by any thread */
     uint32_t map_count;
-    struct changed_map maps[MAPS]; /* the first map_count, or all */
+    struct changed_map maps[MAPS]; /* the first map_count are valid, or all */
     size_t units;                  /* of shared memory */
-    uint32_t filled[]; /* the site of the bulk copy that filled each last, + 1; 0: none did */
+    uint32_t filled[]; /* per unit: position + 1 of the latest bulk copy that filled it; 0: none */
 };
 
 void exec_proxy_destroy(struct exec_proxy *proxy)
@@ -29,7 +29,7 @@ void exec_proxy_destroy(struct exec_proxy *proxy)
     free(proxy);
 }
 
-/* NULL: nobody wants to know, or there is no memory. */
+/* Returns NULL if the block is not race-checked or there is no memory. */
 static struct exec_proxy *proxy_of(struct exec_block *block)
 {
     const struct exec_shadow *shadow = block->shadow;

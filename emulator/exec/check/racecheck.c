@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64 }; /* pairs of places that are told apart in a launch */
+enum { MOST = 64 }; /* different pairs of places that are kept per launch */
 
 struct exec_racecheck {
     pthread_mutex_t lock;
@@ -14,7 +14,7 @@ struct exec_racecheck {
 
 struct exec_racecheck *exec_racecheck_create(void)
 {
-    struct exec_racecheck *watch = malloc(sizeof *watch); /* `found` is long: not cleared */
+    struct exec_racecheck *watch = malloc(sizeof *watch); /* `found` is large: not cleared */
     if (watch == NULL) return NULL;
     pthread_mutex_init(&watch->lock, NULL);
     watch->count = 0;
@@ -49,7 +49,8 @@ static bool on_one_line(const struct exec_racecheck_found *found)
     return found->first.line == found->second.line && found->first.file == found->second.file;
 }
 
-/* A change that is lost is two loads and two stores by one line, of which any two may be met. */
+/* A lost update consists of two loads and two stores on one line; the race may be found between any
+ * two of them. */
 static bool same_change(const struct exec_racecheck_found *a, const struct exec_racecheck_found *b)
 {
     const enum exec_wrong other = a->wrong == EXEC_WRONG_LOST ? b->wrong : a->wrong;
@@ -59,7 +60,7 @@ static bool same_change(const struct exec_racecheck_found *a, const struct exec_
            a->first.file == b->first.file;
 }
 
-/* The two sides of one race may be met in either order. */
+/* The two sides of a race may be found in either order. */
 static bool same(const struct exec_racecheck_found *a, const struct exec_racecheck_found *b)
 {
     if (same_change(a, b)) return true;
@@ -68,7 +69,7 @@ static bool same(const struct exec_racecheck_found *a, const struct exec_raceche
            (same_place(&a->first, &b->second) && same_place(&a->second, &b->first));
 }
 
-/* Joins `found` with what is known already. */
+/* Merges `found` with a known finding of the same places, or adds it. */
 static void join(struct exec_racecheck *watch, const struct exec_racecheck_found *found)
 {
     size_t i = 0;
@@ -109,7 +110,7 @@ static void place_side(struct exec_racecheck_side *side, const struct exec_racec
     }
 }
 
-/* Another block's atomic of block scope is kept as a store: grid_shadow.c. */
+/* Another block's atomic of block scope is recorded as a store: grid_shadow.c. */
 static void place_other(struct exec_racecheck_found *found, const struct exec_footprint *footprint)
 {
     struct exec_racecheck_side *other = &found->first, mistaken = *other;
@@ -122,8 +123,9 @@ static void place_other(struct exec_racecheck_found *found, const struct exec_fo
     *other = mistaken;
 }
 
-/* A word is what it was at first by chance once in 2^32; where it was written in part, much more
- * often, but not in a large part of the blocks, nor just in the last, which is seldom full. */
+/* A word that was written equals the fill value by chance once in 2^32. A word that was written in
+ * part does so much more often, but neither in a large part of the blocks nor only in the last
+ * block, which is seldom full. */
 static bool is_by_chance(const struct exec_racecheck_found *found, uint64_t blocks, uint64_t words)
 {
     enum { CHANCE_BITS = 24, PART = 32 };
@@ -156,7 +158,7 @@ bool exec_racecheck_one_reads(const struct exec_racecheck_found *found)
            (found->first.access == EXEC_LOAD || found->second.access == EXEC_LOAD);
 }
 
-/* The side that is named first. */
+/* Returns the side that is named first. */
 static const struct exec_racecheck_side *front_of(const struct exec_racecheck_found *found)
 {
     const bool swapped = exec_racecheck_one_reads(found) && found->first.access == EXEC_LOAD;
@@ -184,7 +186,8 @@ void exec_racecheck_place(struct exec_racecheck *watch, const struct exec_footpr
         place_other(found, footprint);
         place_side(&found->second, found, footprint);
     }
-    /* Workers found them in any order; and what now has its place may be known already. */
+    /* Workers found them in any order, and a finding that has got its place may now equal another
+     * one. */
     qsort(watch->found, count, sizeof *watch->found, by_place);
     watch->count = 0;
     for (size_t i = 0; i < count; i++) {

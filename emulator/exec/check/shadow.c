@@ -10,7 +10,7 @@
 
 enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
 
-enum { SHADOWS_MOST = 2 + EXEC_CLUSTER_MOST }; /* of a block */
+enum { SHADOWS_MOST = 2 + EXEC_CLUSTER_MOST }; /* of one block */
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
@@ -28,7 +28,7 @@ static void cells_free(struct exec_shadow *shadow)
     }
 }
 
-/* All in one piece, so large that it comes as pages of zeros: most of them are never touched. */
+/* One allocation, large enough to come as zero pages, most of which are never touched. */
 static bool cells_make(struct exec_shadow *shadow)
 {
     const size_t count = cell_count(shadow);
@@ -59,8 +59,8 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
     free(shadow);
 }
 
-/* A block's shadows, of shared memory, its own and others', and of global memory, which have their
- * moments in common. */
+/* Collects the block's shadows, which have the same moments: of its own and others' shared memory,
+ * and of global memory. */
 static uint32_t shadows_of(const struct exec_block *block,
                            struct exec_shadow *shadows[SHADOWS_MOST])
 {
@@ -72,7 +72,7 @@ static uint32_t shadows_of(const struct exec_block *block,
     return count;
 }
 
-/* The next moment. When moments are used up, all that was is forgotten. */
+/* Begins the next moment. When moments run out, all touches are forgotten. */
 static int32_t tick(const struct exec_block *block, struct exec_shadow *const *shadows,
                     uint32_t count)
 {
@@ -177,7 +177,7 @@ void exec_shadow_converses(const struct exec_block *block, bool converses)
     for (uint32_t i = shadows_of(block, shadows); i-- > 0;) shadows[i]->converses = converses;
 }
 
-/* Cells for smaller units: what was known of one is known of its parts. */
+/* Makes cells for smaller units: each part gets what was known of the whole. */
 static bool refine(struct exec_shadow *shadow, unsigned shift)
 {
     struct exec_shadow finer = *shadow;
@@ -268,7 +268,8 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
                                                                EXEC_ATOMIC, EXEC_ATOMIC};
     const struct exec_region_cache *cache = touch->cache;
     const uint64_t at = (uint64_t)index << touch->shadow->shift;
-    /* Of many lanes the last is kept: if that is this one, which the other was is not known. */
+    /* Of several lanes the cell keeps the last one. If that is this thread, the other lane is not
+     * known. */
     const uint32_t other = (uint32_t)touch->shadow->cells[kept][index] & EXEC_SHADOW_THREAD;
     const struct exec_reported first = {other, touch->shadow->sites[kept][index], accesses[kept],
                                         other != touch->thread};
@@ -277,7 +278,7 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
         exec_cluster_order_report(touch, &first, touch->warp->block, at);
         return;
     }
-    /* Where there may be a lock, it is the lock that fails. */
+    /* In programs with locks, a race means that the lock fails, not that an update is lost. */
     const bool lost = touch->counts && first.site == second.site &&
                       (kept == EXEC_KEPT_WRITE || touch->together) &&
                       !touch->warp->worker->function->program->converses;
@@ -296,7 +297,7 @@ static inline bool check(const struct exec_touch *touch, size_t index, enum exec
     return false;
 }
 
-/* Joins the touch with the last of its kind. */
+/* Makes the touch the latest of its kind in the cell. */
 static inline void keep(const struct exec_touch *touch, size_t index, enum exec_kept last,
                         enum exec_kept other)
 {
@@ -324,7 +325,8 @@ static inline void load_cell(const struct exec_touch *touch, size_t index)
     if (shadow->atomics && !shadow->atomics_alone &&
         (!check(touch, index, EXEC_KEPT_ATOM) || !check(touch, index, EXEC_KEPT_ATOM_OTHER)))
         return;
-    /* With two readers of different warps no write is unseen, unless it comes behind them. */
+    /* With two readers of different warps no later write goes unnoticed, unless it is ordered after
+     * them. */
     if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor || shadow->converses)
         keep(touch, index, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
 }
@@ -426,7 +428,7 @@ void exec_shadow_loaded(struct exec_shadow *shadow, uint32_t thread, uint64_t of
     for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++) {
         const int32_t before = reads[index];
         int32_t now = (shadow->time << EXEC_SHADOW_TIME) | (int32_t)thread;
-        /* With two of different warps any that stores is a stranger to one. */
+        /* With two readers of different warps any store is unordered with one of them. */
         if (others[index] >= shadow->floor) continue;
         if (before >= shadow->floor && warp_of(before) != warp) {
             others[index] = before;
@@ -448,8 +450,8 @@ bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
     return refine(shadow, shift);
 }
 
-/* Begins touches of the shared memory of `home`, which has not ended; NULL: nothing is kept there.
- */
+/* Begins a touch of the shared memory of `home`, which has not ended. NULL: nothing is recorded
+ * there. */
 static struct exec_shadow *begin_at(struct exec_touch *touch, const struct exec_warp *warp,
                                     const struct exec_inst *inst, struct exec_block *home,
                                     uint64_t unit, enum exec_access access, uint32_t bytes)
@@ -487,14 +489,14 @@ struct access {
     uint32_t element, count;
     enum exec_access access;
     bool values;
-    uint32_t mask; /* lanes that touch shared memory */
-    uint32_t away; /* lanes among them that touch another block's */
+    uint32_t mask; /* lanes that access shared memory */
+    uint32_t away; /* of these, lanes that access another block's */
     uint32_t offset[EXEC_LANES];
-    struct exec_block *home[EXEC_LANES]; /* of those */
+    struct exec_block *home[EXEC_LANES]; /* of lanes in `away` */
 };
 
-/* Where the lanes' addresses point to; false when one of them is of no block's memory, which the
- * access itself will say. */
+/* Finds where the lanes' addresses point to. Returns false if one of them is in no block's memory;
+ * the access itself reports this. */
 static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
                          struct access *access)
 {
@@ -524,7 +526,7 @@ static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *i
     return access->mask != 0;
 }
 
-/* Lanes that read the same are as good as the first and the last of them. */
+/* Of adjacent lanes that read the same place, the first and the last stand for all. */
 static void load_lanes(struct exec_touch *touch, const struct access *access)
 {
     const uint32_t bytes = access->element * access->count;
@@ -542,7 +544,7 @@ static void load_lanes(struct exec_touch *touch, const struct access *access)
     }
 }
 
-/* Lanes whose place in shared memory is another's as well. */
+/* Returns the lanes that access the same place in shared memory as another lane. */
 static uint32_t lanes_together(const struct access *access)
 {
     struct exec_places places = {{0}};
@@ -556,7 +558,7 @@ static uint32_t lanes_together(const struct access *access)
     return together;
 }
 
-/* A store is one where it changes something. */
+/* A store that does not change memory is not recorded as a store. */
 static void store_lanes(struct exec_touch *touch, const struct access *access)
 {
     const struct exec_warp *warp = touch->warp;
@@ -577,8 +579,9 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
     }
 }
 
-/* Atomics upon atomics, one cell each, nobody converses, and the block is in no cluster: what
- * atomic_cell does of it. The rest is atomic_cell's own. Histograms do little else. */
+/* Fast path of atomic_cell for an atomic after atomics only, one cell per lane, where nothing
+ * converses and the block is in no cluster: histograms do little else. Other lanes take the slow
+ * path. */
 static void atomic_lanes(struct exec_touch *touch, const struct access *access)
 {
     struct exec_shadow *shadow = touch->shadow;
@@ -615,7 +618,7 @@ static void atomic_lanes(struct exec_touch *touch, const struct access *access)
     shadow->atomics = true;
 }
 
-/* Touches of what a copy may still be filling, and copies that begin. */
+/* async_lanes: accesses to what a copy may still be filling. begin_copies: copies that begin. */
 static void async_lanes(const struct exec_warp *warp, const struct exec_inst *inst,
                         const struct access *access)
 {
@@ -636,7 +639,7 @@ static void begin_copies(const struct exec_warp *warp, const struct exec_inst *i
     }
 }
 
-/* Of lanes in a row that read the same, the first and the last are enough. */
+/* Of adjacent lanes that read the same place, the first and the last stand for all. */
 void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, const int32_t *index)
 {
     struct exec_shadow *shadow = warp->block->shadow;
@@ -652,7 +655,7 @@ void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, c
     }
 }
 
-/* The lanes of access->mask, all of which touch the shared memory of `home`. */
+/* Race-checks the lanes of access->mask, all of which access the shared memory of `home`. */
 static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct exec_block *home,
                   const struct access *access)
 {
@@ -672,7 +675,7 @@ static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct e
 
 void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
-    struct access access; /* its arrays are large, and filled where they are read */
+    struct access access; /* large arrays, filled by find_offsets where needed */
     access.element = inst->cache & 0xff;
     access.count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
     access.access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3);

@@ -1,27 +1,36 @@
-/* exec_shadow: who touched each byte of a block's shared memory last, and whether anything orders a
- * new touch behind those. Private to emulator/exec.
+/* exec_shadow: race check between the threads of a block on its shared memory. Keeps who touched
+ * each byte last, and decides whether anything orders a new touch after those. Private to
+ * emulator/exec.
  *
- * Two touches of a byte by two threads of a block, of which one at least writes, are a race unless
- * something orders them. What orders, and what is never accused:
- *  - a barrier of the block (bar, barrier, cluster) that completes, one with a count or an arrival
- *    included, and a phase of a barrier object (mbarrier) that completes: all that the block did
- *    before comes before all that it does later. For barriers that only some threads take part in
- *    this is more than they promise: a race beside one may be missed, no order is. Only what a
- *    thread stored that went round the barrier in a loop and has exited stays unordered;
+ * Terms. A cell is the shadow of a few bytes: the last write, reads and atomics there. Time is
+ * counted in moments; an order (a barrier, say) starts a new moment if anything was touched in the
+ * present one. Touches before the block's floor are ordered before everything that comes; touches
+ * by a warp before that warp's floor, before everything that comes from the same warp.
+ *
+ * Two touches of a byte by two threads of a block, at least one of them writing, are a race unless
+ * something orders them. What orders touches, and what is never reported:
+ *  - a barrier of the block (bar, barrier, cluster) that completes, also one with a thread count or
+ *    an arrival, and a phase of a barrier object (mbarrier) that completes: everything that the
+ *    block did before comes before everything that it does later. For barriers in which only some
+ *    threads take part this is more than CUDA promises: a race beside one may be missed, but no
+ *    correct program is reported. The exception is a thread that went round the barrier in a loop
+ *    and has exited: its stores stay unordered;
  *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the warp.
- *    CUDA promises it for __syncwarp() alone; programs rely on the others;
- *  - what threads tell each other by flags, tickets and locks, with fences or acquire and release:
- *    check/order.h. Without those a flag or a lock passes nothing on;
- *  - two atomics; and volatile or ordered accesses against anything (they converse);
- *  - a store of the value that is there already: nobody could see it; and who has stored it may
- *    well read it;
- *  - stores by one instruction of one warp: PTX promises that one of them stays. But for those of
- *    what was loaded there before and changed (x++): of such changes all but one are lost;
- *  - a load whose address an atomic further on in the function has too: a look before the act.
- * An asynchronous copy into shared memory is a store of the thread that asks for it, at that moment
- * and once more when it is waited for (check/async.h). Lanes of a warp that
- * merely run side by side are not ordered (Volta and later). The same rules, and these cells, serve
- * for global memory: check/block_shadow.h.
+ *    CUDA promises this for __syncwarp() alone; programs rely on the others;
+ *  - flags, tickets and locks, with fences or acquire and release: check/order.h. Without those, a
+ *    flag or a lock orders nothing;
+ *  - two atomics; and a volatile or ordered access against any other (such accesses converse);
+ *  - a store of the value that memory already holds: no thread can observe it. The storing thread
+ *    may read that value, too;
+ *  - stores by one instruction of one warp: PTX promises that one of them takes effect. Not so
+ *    stores of a value computed from a load of the same address (x++): all such updates but one are
+ *    lost;
+ *  - a load from an address that an atomic further on in the function uses too: a look before the
+ *    act.
+ * An asynchronous copy into shared memory counts as a store by the issuing thread, at that moment
+ * and again when it is waited for (check/async.h). Lanes of a warp that merely run side by side are
+ * not ordered (Volta and later). The same rules and cells serve for global memory:
+ * check/block_shadow.h.
  *
  * Source: PTX ISA 9.0, chapter 8 (memory consistency model) and 9.7.13; CUDA Programming Guide,
  * "Independent Thread Scheduling", "Synchronization Functions".
@@ -33,17 +42,19 @@
 
 #include <string.h>
 
-/* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
- * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
+/* A cell's value is one touch: from the high bits down, its moment; whether other lanes of the warp
+ * made it too since the warp's last order; and the thread. So later touches are larger. 0:
+ * never. */
 enum {
     EXEC_SHADOW_THREAD_BITS = 10,
     EXEC_SHADOW_MANY = 1 << EXEC_SHADOW_THREAD_BITS,
     EXEC_SHADOW_THREAD = EXEC_SHADOW_MANY - 1,
-    EXEC_SHADOW_TIME = EXEC_SHADOW_THREAD_BITS + 1, /* the time's lowest bit */
+    EXEC_SHADOW_TIME = EXEC_SHADOW_THREAD_BITS + 1, /* lowest bit of the moment */
 };
 
-/* What is kept of each cell: the last write; the last reader, and the last of another warp before
- * it; the same of atomics. With two of different warps, whoever comes is a stranger to one. */
+/* What each cell keeps: the last write; the last reader, and the last reader of another warp before
+ * that one; the same for atomics. Two readers of different warps are enough: any third thread is
+ * unordered with at least one of them. */
 enum exec_kept {
     EXEC_KEPT_WRITE,
     EXEC_KEPT_READ,
@@ -55,21 +66,21 @@ enum exec_kept {
 
 struct exec_shadow {
     uint32_t bytes;
-    unsigned shift; /* a cell stands for 1 << shift bytes: no access was smaller so far */
+    unsigned shift; /* a cell is for 1 << shift bytes, the smallest access so far */
     int32_t time;
-    int32_t floor;                      /* what is below is ordered before everything */
-    int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for a warp's own */
-    uint32_t touched;        /* warps, since their last order and the last moment of a fence */
-    uint32_t touched_before; /* warps, since their last order, before that moment */
-    bool atomics;            /* there was one */
-    bool atomics_alone;      /* an atomic and a load are no race */
-    bool converses;          /* some thread knows more than the floors: check/order.h */
-    bool visited;            /* another block has touched the memory: check/cluster.h */
-    int32_t *cells[EXEC_KEPT_COUNT];  /* made by exec_shadow_tells */
-    uint32_t *sites[EXEC_KEPT_COUNT]; /* the position of what made the cell what it is */
+    int32_t floor;                      /* touches below are ordered before everything to come */
+    int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for touches by the warp itself, per warp */
+    uint32_t touched;        /* warps that touched since their last order, in this moment ... */
+    uint32_t touched_before; /* ... and in earlier moments */
+    bool atomics;            /* there has been one */
+    bool atomics_alone;      /* an atomic against a load is no race */
+    bool converses;          /* threads may know more than the floors say: check/order.h */
+    bool visited;            /* another block has touched this memory: check/cluster.h */
+    int32_t *cells[EXEC_KEPT_COUNT];  /* allocated by exec_shadow_tells */
+    uint32_t *sites[EXEC_KEPT_COUNT]; /* source position of each cell's touch */
 };
 
-/* Whether a warp has touched anything there since its last order; bit `bit` is its. */
+/* Returns true if the warp with bit `bit` has touched the memory since its last order. */
 static inline bool exec_shadow_is_touched(const struct exec_shadow *shadow, uint32_t bit)
 {
     return shadow != NULL && ((shadow->touched | shadow->touched_before) & bit) != 0;
@@ -77,24 +88,24 @@ static inline bool exec_shadow_is_touched(const struct exec_shadow *shadow, uint
 
 /* ---- touches, for check/block_shadow.c ------------------------------------------------------- */
 
-/* A touch of some cells, by one thread. */
+/* A touch of some cells by one thread. */
 struct exec_touch {
     const struct exec_warp *warp;
     const struct exec_inst *inst;
     struct exec_shadow *shadow;
-    const struct exec_region_cache *cache; /* of global memory; NULL: shared */
-    struct exec_block *home; /* of shared memory, in a cluster: whose it is; else NULL */
+    const struct exec_region_cache *cache; /* for global memory; NULL: shared memory */
+    struct exec_block *home; /* in a race-checked cluster: whose shared memory; else NULL */
     uint32_t thread;
     uint32_t bytes;
-    int32_t now;   /* the cell that it leaves */
-    bool counts;   /* a store as EXEC_LOOK_COUNTS has it ... */
-    bool together; /* ... and another lane of its instruction stores to the same place */
+    int32_t now;   /* the cell value that the touch leaves */
+    bool counts;   /* a store with EXEC_LOOK_COUNTS ... */
+    bool together; /* ... and another lane of the instruction stores to the same place */
     enum exec_access access;
 };
 
-/* What load_cell of check/shadow.c leaves of `count` cells from `index` on, where no write and no
- * atomic is in the way and nothing converses: cell k is read by thread first + (k >> shift). All
- * are of one warp. */
+/* Does what load_cell of check/shadow.c does for `count` cells from `index` on. Cell k is read by
+ * thread first + (k >> shift); all are of one warp. Only where no write or atomic conflicts and
+ * nothing converses. */
 static inline __attribute__((always_inline)) void
 exec_shadow_read_row(struct exec_shadow *shadow, size_t index, uint32_t count, int32_t first,
                      uint32_t shift, uint32_t site)
@@ -121,8 +132,8 @@ exec_shadow_read_row(struct exec_shadow *shadow, size_t index, uint32_t count, i
     }
 }
 
-/* Some cells at once, in vectors that every compiler makes instructions of; and whether any of a
- * comparison's is set. */
+/* Vectors of cells, which every compiler turns into vector instructions. exec_cells_any: whether
+ * any element of a comparison's result is set. */
 typedef int32_t exec_cells __attribute__((vector_size(32), aligned(4)));
 enum { EXEC_CELLS = sizeof(exec_cells) / sizeof(int32_t) };
 
@@ -139,8 +150,8 @@ static inline bool exec_cells_any(exec_cells cells)
     return any != 0;
 }
 
-/* exec_shadow_read_row of cells, a multiple of EXEC_CELLS, that a warp's threads read in whatever
- * order: cell k is read by threads[k]. */
+/* exec_shadow_read_row for cells that a warp's threads read in any order: cell k is read by
+ * threads[k]. `count` is a multiple of EXEC_CELLS. */
 static inline void exec_shadow_read_turned(struct exec_shadow *shadow, size_t index, size_t count,
                                            const int32_t *threads, uint32_t site)
 {
@@ -165,8 +176,8 @@ static inline void exec_shadow_read_turned(struct exec_shadow *shadow, size_t in
     }
 }
 
-/* The same of 32 lanes that change their cells atomically, from thread `first` on, where no read or
- * write is in the way and nothing converses. */
+/* The same for atomics of 32 lanes, from thread `first` on, each at its cell of `index`. Only where
+ * no read or write conflicts and nothing converses. */
 static inline void exec_shadow_atomics(struct exec_shadow *shadow, const int32_t *index,
                                        int32_t first, uint32_t site)
 {
@@ -178,7 +189,8 @@ static inline void exec_shadow_atomics(struct exec_shadow *shadow, const int32_t
     for (int32_t l = 0; l < EXEC_LANES; l++) {
         const int32_t k = index[l], before = last[k], thread = before & EXEC_SHADOW_THREAD;
         int32_t many = 0;
-        /* With two of different warps no other access is unseen. */
+        /* Two atomics of different warps are kept: any conflicting access is unordered with one of
+         * them. */
         if (before >= floor && others[k] >= floor) continue;
         if (before >= floor && thread / EXEC_LANES != warp) {
             others[k] = before;
@@ -195,48 +207,51 @@ static inline void exec_shadow_atomics(struct exec_shadow *shadow, const int32_t
 
 /* ---- moments, for check/order.c -------------------------------------------------------------- */
 
-/* The next moment, if anything was touched in this one. */
+/* Begins a new moment if anything was touched in the present one. */
 void exec_shadow_next_moment(const struct exec_block *block);
-/* The warp has touched something that has no cell. */
+/* Records that the warp has touched something that has no cell. */
 void exec_shadow_touched(const struct exec_warp *warp);
-/* Whether threads know more of each other than the floors say. */
+/* Sets whether threads may know more of each other than the floors say. */
 void exec_shadow_converses(const struct exec_block *block, bool converses);
 
-/* Begins touches of `shadow` by `warp`, of its own block's memory; `cache` as above; `bytes`: of
- * one lane's access. */
+/* Begins a touch of `shadow` by `warp`, for its own block's memory. `cache` as in exec_touch;
+ * `bytes`: of one lane's access. exec_touch_by chooses the lane, exec_touch_cells checks and
+ * records it. */
 void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,
                       const struct exec_inst *inst, struct exec_shadow *shadow,
                       const struct exec_region_cache *cache, enum exec_access access,
                       uint32_t bytes);
 void exec_touch_by(struct exec_touch *touch, unsigned lane);
 void exec_touch_cells(const struct exec_touch *touch, uint64_t offset, uint64_t bytes);
-/* The thread stores there what another has stored already: from now on it is nobody's. */
+/* A store of the value that memory already holds. If an unordered store of another thread put that
+ * value there, the cells lose their writer. */
 void exec_touch_same(const struct exec_touch *touch, uint64_t offset, uint64_t bytes);
-/* Makes cells that tell accesses of `unit` bytes, a power of two, apart; false: no memory. */
+/* Makes cells fine enough for accesses of `unit` bytes, a power of two. Returns false without
+ * memory. */
 bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit);
 
-/* Thread `thread` of the block has stored there just now, at `site` of the source; what was before
- * is not looked at. */
+/* Records that thread `thread` of the block has stored there just now, at position `site`. Earlier
+ * touches are not checked. */
 void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
                         uint64_t bytes, uint32_t site);
 
-/* The same of a load. */
+/* The same for a load. */
 void exec_shadow_loaded(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
                         uint64_t bytes, uint32_t site);
 
-/* One side of what is told: thread of the block, position of the source. */
+/* One side of a finding: a thread of the block and a source position. */
 struct exec_reported {
     uint32_t thread, site;
     enum exec_access access;
-    bool known; /* the thread is */
+    bool known; /* false: the thread is not certain */
 };
-/* Adds to the launch's exec_racecheck. `region`: of global memory, or NULL; `offset` in it, or in
- * shared memory; `bytes`: of the second side's access. */
+/* Adds a finding to the launch's exec_racecheck. `region`: of global memory, or NULL; `offset`: in
+ * it, or in shared memory; `bytes`: of the second side's access. */
 void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
                  const struct exec_reported *first, const struct exec_reported *second,
                  const struct memory_region *region, uint64_t offset, uint32_t bytes);
 
-/* All lanes read, each its cell of `index`, and no write is in their way. */
+/* Records loads by all lanes, lane l at cell index[l], with which no write conflicts. */
 void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst,
                          const int32_t *index);
 

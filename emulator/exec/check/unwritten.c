@@ -9,16 +9,16 @@
 enum { WORD = 4 };
 _Static_assert(sizeof(wchar_t) == WORD, "wmemset fills words");
 
-/* One word of a block's shared memory, of all of them. One that somebody else has stored to,
- * unseen, has another value. */
+/* The state of one word of a block's shared memory; there is one for each word. If memory holds
+ * another value than `value`, a store was not seen, and the word counts as written. */
 struct exec_unwritten {
-    uint32_t value; /* as it was stored */
-    uint32_t site;  /* 1 + that of the load that it comes from; 0: it comes from none */
-    bool computed;  /* it is not what was loaded, but comes of it */
+    uint32_t value; /* as stored */
+    uint32_t site;  /* 1 + the position of the load that it comes from; 0: of none */
+    bool computed;  /* it was computed from what was loaded */
 };
 
-/* What the shared memory of the grid's block `index` begins as: a large number, whichever type it
- * is read as, of bytes that hardly ever stand alone. */
+/* Returns the fill word of block `index`: a large number as any type, of bytes that are rare on
+ * their own. */
 static uint32_t word_of(uint64_t index)
 {
     enum { LEAST = 0x91, BYTES = 0xee - LEAST + 1 };
@@ -33,9 +33,9 @@ void exec_unwritten_begin(struct exec_block *block)
 {
     const uint32_t count = EXEC_RESERVED_FIRST(block->worker->shared_bytes) / WORD;
     block->unwritten_told[0] = block->unwritten_told[1] = UINT32_MAX;
-    if (count == 0) return; /* as it was made: nothing can be loaded or stored */
+    if (count == 0) return; /* no byte can be loaded or stored */
     block->unwritten_word = word_of(block->index);
-    /* The library has the host's widest stores for it. */
+    /* The C library uses the host's widest stores for it. */
     wmemset((wchar_t *)(void *)block->shared, (wchar_t)block->unwritten_word, count);
     block->unwritten = block->shadow != NULL;
     block->unwritten_met = 0;
@@ -54,7 +54,8 @@ void exec_unwritten_met(struct exec_block *block)
     const uint32_t count = block->worker->user_shared / WORD;
     const uint32_t word = block->unwritten_word;
     uint32_t left = 0;
-    /* Later and later: a tile with a margin that nobody writes is never full. */
+    /* Only at power-of-two counts of barriers: a tile with an unwritten margin never becomes
+     * full. */
     const uint32_t met = ++block->unwritten_met;
     if ((met & (met - 1)) != 0) return;
     for (uint32_t k = 0; k < count; k++) left |= (uint32_t)(words[k] == word);
@@ -69,7 +70,8 @@ struct access {
     uint32_t offset[EXEC_LANES];
 };
 
-/* False: some lane's address is another block's, or no block's, and the access itself says so. */
+/* Returns false if a lane's address is in another block or in none; the access itself reports
+ * this. */
 static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
                          struct access *access)
 {
@@ -92,7 +94,7 @@ static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *i
     return access->mask != 0;
 }
 
-/* The words that the bytes lie in. */
+/* The first and last word that the bytes lie in. */
 static uint32_t first_word(uint32_t offset)
 {
     return offset / WORD;
@@ -103,8 +105,8 @@ static uint32_t last_word(uint32_t offset, uint32_t bytes)
     return (offset + bytes - 1) / WORD;
 }
 
-/* 1 + the site of the load that a word's value comes from, of which `here` is one; 0: of none.
- * Sets *computed if so. */
+/* Returns 1 + the position of the load that the word's unwritten value comes from (`here` if the
+ * word itself is unwritten), or 0 if it is written. Sets *computed if the value was computed. */
 static uint32_t origin_of(const struct exec_block *block, uint32_t at, uint32_t here,
                           bool *computed)
 {
@@ -116,7 +118,7 @@ static uint32_t origin_of(const struct exec_block *block, uint32_t at, uint32_t 
     return follows[at].site;
 }
 
-/* The same of an element: all of its words. */
+/* The same for an element: all of its words must be unwritten. */
 static uint32_t origin_of_all(const struct exec_block *block, uint32_t offset, uint32_t bytes,
                               uint32_t here, bool *computed)
 {
@@ -164,7 +166,8 @@ static void changes(const struct exec_warp *warp, const struct exec_inst *inst,
     }
 }
 
-/* From now on every warp of the block is looked at: what it stores over such a value is seen. */
+/* From now on all warps of the block are followed, so that their stores over such a value are
+ * seen. */
 static struct exec_unwritten *follow(struct exec_block *block)
 {
     const size_t words = block->worker->user_shared / WORD + 1;
@@ -193,7 +196,7 @@ static void stores(struct exec_warp *warp, const struct exec_inst *inst,
             const uint32_t offset = access->offset[l] + k * access->element;
             for (uint32_t at = first_word(offset); at <= last_word(offset, access->element); at++) {
                 struct exec_unwritten *word = &follows[at];
-                /* Part of a word is not told apart. */
+                /* A store of less than a word counts as written. */
                 word->site = has.lanes >> l & 1 && access->element >= WORD ? site + 1 : 0;
                 word->computed = has.computed >> l & 1;
                 if (word->site == 0) continue;
@@ -206,7 +209,7 @@ static void stores(struct exec_warp *warp, const struct exec_inst *inst,
 
 bool exec_unwritten_watch(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
-    struct access access; /* its array is filled where it is read */
+    struct access access; /* large array, filled by find_offsets where needed */
     access.element = inst->cache & 0xff;
     access.count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
     access.access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3);

@@ -1,34 +1,34 @@
-/* exec_unwritten: shared memory that nothing in its block has written, and what becomes of what is
- * read there. Private to emulator/exec.
+/* exec_unwritten: shared memory that nothing in its block has written, and the use of values loaded
+ * from it. Private to emulator/exec.
  *
- * A block's shared memory begins as one word over and over, another one in each block. Who loads
- * such a word, or changes it atomically, has found memory that nothing has written; a program's own
- * value is the same by chance once in 2^32. Loading alone is no mistake: of a tile that is not full
- * the rest may be read by lanes whose results nobody asks for. So the value is followed, lane by
- * lane, through registers (check/poison.h) and through shared memory, and is an error where it is
- * given to an atomic, or where something was computed from it and is stored to global memory: what
- * is only moved there may be the padding of a struct. So is an atomic on such a word, but for an
- * exchange, whose result may not be used.
+ * A block's shared memory begins filled with one word, a different one in each block. A load or an
+ * atomic that finds that word has found unwritten memory; a value of the program equals it by
+ * chance once in 2^32. Loading alone is no error: lanes whose results nobody uses may read the rest
+ * of a tile that is not full. So the value is followed, lane by lane, through registers
+ * (check/poison.h) and through shared memory. An error is to give it to an atomic, or to store a
+ * value computed from it to global memory; a value that is only moved there may be the padding of a
+ * struct. An atomic on such a word is an error too, except an exchange, whose result may not be
+ * used.
  *
- * What is not followed: loads of less than a word, volatile and ordered
- * accesses, matrices, another block's memory in a cluster, and what only a branch depends on.
+ * Not followed: loads of less than a word, volatile and ordered accesses, matrices, another block's
+ * memory in a cluster, and values on which only a branch depends.
  *
- * From a block's first such value on its warps are looked at instruction by instruction; all others
- * pay for a comparison at each load, and for none when a barrier has found all words written.
+ * From a block's first such value on, its warps are observed instruction by instruction. All others
+ * pay for a comparison at each load, and for none once a barrier has found every word written.
  */
 #ifndef OVERLAP_EXEC_CHECK_UNWRITTEN_H
 #define OVERLAP_EXEC_CHECK_UNWRITTEN_H
 
 #include "emulator/exec/check/check.h"
 
-/* A block begins, watched or not: fills its shared memory. And it has ended. */
+/* A block begins, race-checked or not: fills its shared memory. And: a block has ended. */
 void exec_unwritten_begin(struct exec_block *block);
 void exec_unwritten_end(struct exec_block *block);
-/* The threads of a block of which some are unwritten have met: none may be by now. */
+/* A barrier of the block has completed: checks whether any word is still unwritten. */
 void exec_unwritten_met(struct exec_block *block);
 
-/* The access that row "watch" stands before, by lanes `mask`. Returns whether the warp is followed
- * from now on, and was not. To be called where exec_unwritten_wanted. */
+/* Checks the access after row "watch", by the lanes of `mask`. Returns true if the warp begins to
+ * be followed with this. To be called where exec_unwritten_wanted. */
 bool exec_unwritten_watch(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
 static inline bool exec_unwritten_wanted(const struct exec_warp *warp)
 {
