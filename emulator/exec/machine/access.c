@@ -1,5 +1,5 @@
-/* From the address that a lane uses to the bytes behind it, for accesses that the fast path of
- * ops/memory.c does not settle. */
+/* The slow path of memory accesses: from a lane's address to its bytes, for accesses that the fast
+ * path of ops/memory.c does not settle. */
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/grid_shadow.h"
 #include "emulator/exec/cluster.h"
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The bytes that a window's address means for `lane`, and how many follow. */
+/* Returns the bytes that a window's address stands for, for `lane`, and sets *left to how many
+ * follow. */
 static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64_t address,
                                    bool store, uint64_t *left)
 {
@@ -29,7 +30,7 @@ static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64
         size = warp->local_stride;
         break;
     case EXEC_WINDOW_PARAM:
-        /* Only ever read: a store is refused here. */
+        /* Parameters are read-only: size 0 refuses a store. */
         base = (unsigned char *)(uintptr_t)warp->worker->launch->parameters;
         size = store ? 0 : warp->worker->function->info.parameter_bytes;
         break;
@@ -70,8 +71,9 @@ void exec_touches_settle(struct exec_worker *worker)
     memset(worker->caches, 0, count * sizeof *worker->caches);
 }
 
-/* Where the touches are noted; NULL: nowhere. Of a function that is called it is not known whether
- * the kernel has waited before. */
+/* Returns the bitmap for the instruction's accesses; NULL: not recorded. In a called function it is
+ * not known whether the kernel has executed griddepcontrol.wait, so its accesses do not count as
+ * early. */
 static uint64_t *marks_of(const struct exec_warp *warp, const struct exec_inst *inst,
                           const struct memory_region *region, enum exec_access access)
 {
@@ -84,7 +86,7 @@ static uint64_t *marks_of(const struct exec_warp *warp, const struct exec_inst *
     return early && bits != NULL ? exec_footprint_bits(launch->early, region, access) : bits;
 }
 
-/* What the instruction touches from now on. */
+/* Makes `region` the one that the instruction's cache is for. */
 static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        const struct memory_region *region, enum exec_access access, uint32_t bytes)
 {

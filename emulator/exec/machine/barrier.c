@@ -1,14 +1,14 @@
-/* The block's barriers: who has arrived, and who goes on when. PTX ISA 9.7.13.1; since Volta each
- * thread arrives for itself, and threads that have exited are not waited for. The instructions are
- * in ops/barrier.c.
+/* The barriers of a block: which threads have arrived, and when they go on. PTX ISA 9.7.13.1. Since
+ * Volta each thread arrives for itself, and threads that have exited are not waited for. The
+ * instructions are in ops/barrier.c.
  */
 #include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>
 
-/* Whether every thread that has not exited has arrived. Warps take their turns from the first to
- * the last: mostly the last is missing. */
+/* Returns true if every thread that has not exited has arrived. Warps take turns from first to
+ * last, so usually the last one is missing; it is tested first. */
 static bool all_arrived(const struct exec_block *block, const struct exec_barrier *barrier)
 {
     for (uint32_t k = block->warp_count; k-- > 0;)
@@ -16,8 +16,9 @@ static bool all_arrived(const struct exec_block *block, const struct exec_barrie
     return true;
 }
 
-/* Threads that have arrived at a barrier with a count. A warp whose live lanes are all there counts
- * in full: the count is a multiple of the warp's size even when its last warp is not full. */
+/* Returns how many threads have arrived at a barrier with a count. A warp whose live lanes have all
+ * arrived counts in full: the count is a multiple of the warp size even when the last warp is not
+ * full. */
 static uint32_t arrivals(const struct exec_block *block, const struct exec_barrier *barrier)
 {
     uint32_t sum = 0;
@@ -57,7 +58,7 @@ static struct exec_racecheck_side side_of(const struct exec_warp *warp,
         .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]}};
 }
 
-/* Of two fragments that waited at a barrier. */
+/* Reports two fragments that waited at the same barrier in two places. */
 static void watch_pair(const struct exec_worker *worker, const struct exec_warp *first_warp,
                        const struct exec_fragment *first, const struct exec_warp *second_warp,
                        const struct exec_fragment *second)
@@ -72,8 +73,8 @@ static void watch_pair(const struct exec_worker *worker, const struct exec_warp 
                                                       .count = 1});
 }
 
-/* Threads that are about to leave barrier `id` came to it in two places of the source. Nearly all
- * came to the same instruction. */
+/* Reports threads that are about to leave barrier `id` if they came to it in two source places.
+ * Usually all came to the same instruction. */
 static void watch_places(const struct exec_block *block, uint32_t id)
 {
     const struct exec_position *positions = block->worker->function->program->positions;
@@ -98,14 +99,14 @@ static void watch_places(const struct exec_block *block, uint32_t id)
         }
 }
 
-/* Lanes that have exited without this barrier although they went round a loop in which it stands:
- * for them it was in a branch that they did not take. Who leaves a kernel early has done nothing
- * wrong, and what it stored is there. Returns whether there are any. */
+/* Collects the lanes that have exited without this barrier although they repeated a loop that
+ * contains it: for them it was in a branch that they did not take. A thread that leaves a kernel
+ * early has done nothing wrong, and its stores are visible. Returns true if there are any. */
 static bool absent_lanes(const struct exec_block *block, const struct exec_barrier *barrier,
                          uint32_t absent[EXEC_MAX_WARPS])
 {
     uint32_t any = 0;
-    if (!block->worker->function->program->watched) return false; /* nobody keeps warp->rounds */
+    if (!block->worker->function->program->watched) return false; /* warp->rounds is not kept */
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
         absent[k] = warp->existing & ~warp->live & ~barrier->arrived[k] & warp->rounds;
@@ -120,7 +121,7 @@ static inline bool is_complete(const struct exec_block *block, const struct exec
                              : all_arrived(block, barrier);
 }
 
-/* Lets everybody go who waits at barrier `id`, which is complete. */
+/* Releases every thread that waits at barrier `id`, which is complete. */
 static __attribute__((noinline)) void barrier_release(struct exec_block *block, uint32_t id)
 {
     struct exec_barrier *barrier = &block->barriers[id];

@@ -1,4 +1,4 @@
-/* One resident block: its warps, their memory, and turns for each of them. */
+/* A resident block: its memory, its warps, and their turns. */
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/proxy.h"
@@ -84,7 +84,7 @@ void exec_block_destroy(struct exec_block *block)
     free(block);
 }
 
-/* Of the block in its cluster. */
+/* Returns the block's rank in its cluster. */
 static uint32_t rank_of(const struct exec_block *block)
 {
     const uint32_t *size = block->worker->launch->cluster, *at = block->position;
@@ -92,7 +92,7 @@ static uint32_t rank_of(const struct exec_block *block)
     return at[0] % size[0] + size[0] * (at[1] % size[1] + size[1] * (at[2] % size[2]));
 }
 
-/* Most grids have one axis; a division takes as long as a warp of a small kernel. */
+/* Most grids have one axis, and a division takes as long as a warp of a small kernel. */
 static void set_position(struct exec_block *block, const uint32_t *grid)
 {
     const bool is_row = block->index < grid[0];
@@ -150,7 +150,7 @@ static void larger(uint64_t *most, uint64_t value)
 /* Adds what the block's warps did to the worker's counts. */
 static void account(struct exec_block *block)
 {
-    struct exec_counts counts = block->worker->counts; /* in registers */
+    struct exec_counts counts = block->worker->counts; /* a copy, kept in registers */
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
         assert((warp->live | warp->exchanging) == 0);
@@ -182,7 +182,7 @@ enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t
             result = EXEC_TURN_DONE;
             break;
         }
-        /* A barrier may have let warps go that were visited before. */
+        /* A barrier may have released warps whose turn came earlier in this round. */
         bool released = false;
         for (uint32_t k = 0; k < block->warp_count && !released; k++)
             released = block->warps[k].live && can_run(&block->warps[k]);

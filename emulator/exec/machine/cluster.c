@@ -1,6 +1,6 @@
-/* The blocks of a cluster: whose shared memory an address is in, and their barrier. Each thread
- * arrives for itself, and may do other things before it waits; threads that have exited are not
- * waited for. The instructions are in ops/cluster.c.
+/* The blocks of a cluster, and their barrier. Each thread arrives for itself and may do other
+ * things before it waits; threads that have exited are not waited for. The instructions are in
+ * ops/cluster.c.
  */
 #include "emulator/exec/cluster.h"
 
@@ -63,7 +63,7 @@ static struct exec_block *block_at(struct exec_block *block, uint32_t rank)
     return block->cluster != NULL ? block->cluster->blocks[rank] : block;
 }
 
-/* Lets everybody of the block go who waits, and remembers who has yet to. */
+/* Releases the block's waiting threads, and records those that have arrived but not waited yet. */
 static void release(struct exec_block *block)
 {
     block->stuck = false;

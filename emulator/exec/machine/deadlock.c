@@ -1,4 +1,4 @@
-/* Kernels that do not end: who waits where, and who goes round in circles. */
+/* Kernels that do not end: which threads wait where, and which poll for ever. */
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 
@@ -6,20 +6,20 @@
 struct place {
     const struct exec_inst *inst;
     uint32_t position;   /* in the source */
-    enum exec_wait wait; /* EXEC_RUNNABLE: they ask a barrier object */
+    enum exec_wait wait; /* EXEC_RUNNABLE: they poll a barrier object */
     uint32_t threads;
-    struct exec_warp *warp; /* of the first of them, and its lane and frame */
+    struct exec_warp *warp; /* the first of the threads: warp, frame, lane */
     struct exec_frame *frame;
     unsigned lane;
 };
 
 struct census {
-    struct place places[TRACE_WAITERS]; /* barriers before .sync instructions */
+    struct place places[TRACE_WAITERS]; /* barriers come before .sync instructions */
     size_t count;
     uint32_t all, exited;
 };
 
-/* The lanes of `mask` wait at `inst`, in `frame`. */
+/* Counts the lanes of `mask`, which wait at `inst` in `frame`. */
 static void count_place(struct census *census, struct exec_warp *warp, struct exec_frame *frame,
                         const struct exec_inst *inst, enum exec_wait wait, uint32_t mask)
 {
@@ -68,7 +68,7 @@ static void count_threads(struct census *census, struct exec_block *block)
     count_barriers(census, block);
 }
 
-/* Those that ask barrier objects: machine/stall.c. */
+/* Counts the threads that poll barrier objects: machine/stall.c. */
 static void count_askers(struct census *census, struct exec_block *block)
 {
     for (uint32_t k = 0; k < block->warp_count; k++) {
@@ -116,8 +116,8 @@ void exec_block_deadlock(struct exec_block *block)
     tell_waiters(&census, block);
 }
 
-/* A thread that waits for the cluster has arrived: others, who wait for something else, have not.
- */
+/* A thread that waits for the cluster has arrived there; the cause is threads that wait for
+ * something else. */
 void exec_cluster_deadlock(const struct exec_cluster *cluster)
 {
     struct census census;
@@ -131,7 +131,7 @@ void exec_cluster_deadlock(const struct exec_cluster *cluster)
     }
 }
 
-/* What an object lacks. */
+/* Returns the finding that says what a barrier object lacks. */
 static enum trace_finding_id id_of(const struct exec_awaited *awaited)
 {
     if (awaited->bytes < 0) return FINDING_OBJECT_BYTES_UNEXPECTED;
@@ -160,7 +160,7 @@ void exec_object_deadlock(struct exec_warp *warp, unsigned lane)
     tell_waiters(&census, block);
 }
 
-/* A fragment that could run, of a warp that polls if any does. */
+/* Returns a fragment that could run, preferably of a warp that polls. */
 static const struct exec_fragment *find_runnable(struct exec_block *block, struct exec_warp **warp)
 {
     const struct exec_fragment *found = NULL;
@@ -175,7 +175,7 @@ static const struct exec_fragment *find_runnable(struct exec_block *block, struc
     return found;
 }
 
-/* Where it looks, or is. */
+/* Returns the instruction at which the warp polls, or else is. */
 static const struct exec_inst *place_of_looks(const struct exec_block *block,
                                               const struct exec_warp *warp,
                                               const struct exec_fragment *fragment, bool *polls)

@@ -1,11 +1,11 @@
-/* Why a launch stopped: what happened, where, and to which address. */
+/* Why a launch stopped: the reason, the source place, and what is known of the address. */
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 
 #include <string.h>
 
-/* Whether who reads a finding would look for its line in vain: there is none, or it is of a header
- * of CUDA's C++ libraries. */
+/* Returns true if a place does not help the author of the program: it has no file, or is in a
+ * header of CUDA's C++ libraries. */
 static bool is_elsewhere(const struct exec_position *position)
 {
     static const char *const libraries[] = {"/include/cccl/", "/include/cuda/", "/include/cub/",
@@ -63,7 +63,7 @@ int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_en
     return EXEC_STOP;
 }
 
-/* The same in shared memory: of the block, or of another of its cluster. */
+/* The reason for an address in shared memory, of the block or of another one in its cluster. */
 static struct exec_reason reason_of_shared(const struct exec_warp *warp, uint64_t offset)
 {
     const struct exec_block *block = warp->block, *home = exec_cluster_home(block, offset);
@@ -80,7 +80,7 @@ static struct exec_reason reason_of_shared(const struct exec_warp *warp, uint64_
                                             warp->worker->launch->dynamic_shared}};
 }
 
-/* An address in a window that the access does not reach, or not so far. */
+/* The reason for an address in a window that the access may not use, or beyond the window's end. */
 static struct exec_reason reason_of_window(const struct exec_warp *warp, uint64_t address,
                                            bool store, bool generic)
 {
@@ -104,7 +104,7 @@ static struct exec_reason reason_of_window(const struct exec_warp *warp, uint64_
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, uint32_t size, bool store, bool generic)
 {
-    /* What is there instead is for those to say who know the calls that made it. */
+    /* The driver, which knows the allocations, explains what is at the address instead. */
     struct exec_reason reason = {.finding = FINDING_OUT_OF_BOUNDS};
     enum exec_end end = EXEC_OUT_OF_BOUNDS;
     if (address & (size - 1)) {

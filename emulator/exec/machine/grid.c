@@ -1,10 +1,10 @@
-/* One launch: its blocks spread over workers, or taking turns on one.
+/* One launch: its blocks distributed over workers, or taking turns on one worker.
  *
  * Blocks that cannot observe each other (exec_function.talks) run on several host threads, each
- * block on one of them; whatever the number, every block computes the same. The others run on the
- * calling thread in turns. A new block starts only when those that are resident wait for news or
- * have used up their turn, so a kernel whose blocks wait for each other makes progress, and one
- * whose blocks merely count atomically keeps one block in the cache at a time.
+ * block on one of them; every block computes the same, whatever the number of workers. Other blocks
+ * run on the calling thread in turns. A new block starts only when the resident ones wait for
+ * others or have used up their turn. So a kernel whose blocks wait for each other makes progress,
+ * and one whose blocks merely count atomically keeps one block in the cache at a time.
  */
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/causality.h"
@@ -21,39 +21,40 @@
 
 enum { BLOCK_SLICE = 1 << 20 };
 
-/* Blocks that a worker takes at once: so many that small ones do not fight for the counter, but no
- * more than this part of what is left, so that all workers end together. */
+/* Blocks that a worker takes at once: enough that workers do not contend for the counter, but at
+ * most this part of what is left, so that all workers finish together. */
 enum { MOST_TAKEN = 16, PART_TAKEN = 8 };
 
-/* Kernels whose blocks do commuting atomics at once begin with this many blocks on one worker. When
- * those have done an atomic, counted by lanes, for every few instructions, the rest stays there:
- * the workers would take the same lines of memory from each other all the time. */
+/* A kernel whose blocks do commuting atomics runs its first blocks on one worker. If these do an
+ * atomic (counted by lanes) for every few instructions, all blocks stay on that worker: several
+ * workers would keep taking the same cache lines from each other. */
 enum { BLOCKS_OBSERVED = 4, INSTRUCTIONS_EACH = 8 };
-/* The same, to see what blocks do to each other: as long as they take so many warp instructions. */
+/* The same for race-checked kernels, whose first blocks run in sequence until they have taken this
+ * many warp instructions. */
 enum { BLOCKS_JUDGED = 8, INSTRUCTIONS_JUDGED = 1 << 16 };
 
-/* So few watched blocks take turns on one worker, unless the launch says otherwise. What two
- * workers do in one moment they may not see of each other (check/grid_shadow.h): of many blocks
- * others then show it, of these none. */
+/* At most this many race-checked blocks take turns on one worker, unless the launch says otherwise.
+ * What two workers do at the same moment they may not see of each other (check/grid_shadow.h): with
+ * many blocks others reveal it, with these few none would. */
 enum { BLOCKS_IN_TURN = 4 };
 
-/* What a device of 132 multiprocessors holds at once: grids whose blocks wait for each other must
- * fit, as on a GPU. */
+/* What a device of 132 multiprocessors holds at once: as on a GPU, a grid whose blocks wait for
+ * each other must fit. */
 enum { MULTIPROCESSORS = 132, THREADS_EACH = 2048, BLOCKS_EACH = 32 };
 
-/* Whether a block waits for one that has not started. Nothing promises that both are on the device
- * at once, so a GPU may run the waiting one for ever. It is shown so: all that have started have
- * looked in vain for so many rounds, another is started, and then the first of them sees something
- * new. */
+/* Detects a block that waits for one that has not started. CUDA does not promise that both are
+ * resident at once, so on a GPU the first may wait for ever. The proof: all started blocks have
+ * polled in vain for LATER_ROUNDS rounds, another block is started, and then the first of them sees
+ * a new value. */
 enum { LATER_ROUNDS = 64, LATER_TRIES = 4 };
 struct exec_later {
     uint32_t rounds, tries;
-    const struct exec_block *block; /* that waits; NULL: none is watched */
+    const struct exec_block *block; /* the block that waits; NULL: none is observed */
     uint64_t serial;
-    const struct exec_warp *warp; /* that looks, and what it saw last */
+    const struct exec_warp *warp; /* that polls, and a hash of what it saw last */
     const struct exec_inst *look;
     uint64_t sum;
-    uint64_t waiting; /* blocks */
+    uint64_t waiting; /* number of blocks that polled */
 };
 
 /* What a launch needs of its workers' memory. */
@@ -69,30 +70,30 @@ struct exec_grid {
     const struct exec_launch *launch;
     struct exec_needs needs;
     uint64_t blocks;
-    uint64_t until; /* blocks to run now: all, or the first few */
+    uint64_t until; /* run the blocks below this: all, or the first few */
     struct exec_worker *workers;
     unsigned worker_count;
     struct exec_probe *probe; /* NULL: none */
-    /* Atomic: */
-    uint64_t next;                /* block to start */
-    uint64_t failed;              /* lowest block that has stopped the launch */
-    uint64_t executed;            /* warp instructions, for the limit */
-    bool together;                /* blocks take turns on one worker */
-    struct exec_block **resident; /* `room` of them, when they do; `count` are there */
+    /* These three are atomic: */
+    uint64_t next;     /* next block to start */
+    uint64_t failed;   /* lowest block that has stopped the launch */
+    uint64_t executed; /* warp instructions, for the limit */
+    bool together;     /* blocks take turns on one worker (then the fields below are used) */
+    struct exec_block **resident; /* `count` blocks, room for `room` */
     uint64_t count, room, started;
-    uint32_t cluster[3], cluster_blocks; /* of a cluster; 1 without */
+    uint32_t cluster[3], cluster_blocks; /* of a cluster; 1 without clusters */
     struct exec_cluster *clusters;       /* those that have not ended */
-    bool looks_again;                    /* it has paused before */
-    uint64_t looks;                      /* warp instructions that it looked in vain for lately */
-    uint64_t vain;                       /* the same while others found no room */
-    time_t looks_since;                  /* nobody has done more than look; 0: somebody has */
-    bool looks_told;                     /* atomic */
-    uint64_t memory_ends;                /* when it paused */
+    bool looks_again;                    /* the launch has paused before */
+    uint64_t looks;       /* warp instructions to poll in vain before it pauses again */
+    uint64_t vain;        /* warp instructions polled in vain while blocks found no room */
+    time_t looks_since;   /* since when all blocks only poll; 0: they do more */
+    bool looks_told;      /* atomic */
+    uint64_t memory_ends; /* memory_ends() when it paused */
     struct exec_later later;
     unsigned char workspace[EXEC_GRID_WORKSPACE];
 };
 
-/* ---- what every worker does ------------------------------------------------------------------ */
+/* ---- common to all workers ------------------------------------------------------------------- */
 
 static void note_failure(struct exec_grid *grid, uint64_t block)
 {
@@ -102,7 +103,8 @@ static void note_failure(struct exec_grid *grid, uint64_t block)
     }
 }
 
-/* Whether the launch has passed its limit; the block that notices is blamed. */
+/* Adds `executed` and returns true if the launch has passed its limit; the fault is attributed to
+ * `block`. */
 static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_t executed)
 {
     const uint64_t limit = grid->launch->instruction_limit;
@@ -111,7 +113,8 @@ static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_
     return limit && total > limit && exec_block_endless(block, limit);
 }
 
-/* Whoever could go on has only looked again, `since` then; of them all one is told of, once. */
+/* Calls the launch's `looks`, at most once, if all threads that could run have only polled since
+ * *since. */
 static void note_looks(struct exec_grid *grid, struct exec_block *block, time_t *since)
 {
     struct exec_looks looks;
@@ -152,7 +155,7 @@ static void block_retire(struct exec_worker *worker, struct exec_block *block)
     worker->spare = block;
 }
 
-/* ---- blocks that do not talk ----------------------------------------------------------------- */
+/* ---- blocks that do not talk, on several workers --------------------------------------------- */
 
 static void run_apart(void *argument, unsigned index)
 {
@@ -199,9 +202,9 @@ static void run_apart(void *argument, unsigned index)
     }
 }
 
-/* Workers that run blocks at the same moment may miss what these do to each other (check/owners.h):
- * most mistakes are seen among the first few, one after the other, and of small kernels all. Long
- * blocks are not waited for. */
+/* Runs the first blocks one after the other. Workers that run blocks at the same moment may miss
+ * races between them (check/owners.h); most errors show among the first few blocks, and small
+ * kernels run entirely in this way. Long blocks are not waited for. */
 static void run_first_blocks(struct exec_grid *grid)
 {
     struct exec_worker *worker = &grid->workers[0];
@@ -232,15 +235,15 @@ static void run_blocks_apart(struct exec_grid *grid)
     exec_pool_run(count, run_apart, grid);
 }
 
-/* ---- blocks that do -------------------------------------------------------------------------- */
+/* ---- blocks that talk, in turns -------------------------------------------------------------- */
 
-/* A grid waits for the world outside when for so many rounds every resident block did no more than
- * wait and look, and no other may start: then it pauses, if the launch lets it. One that has paused
- * before looks again for a moment; longer and longer while somebody waits for it, until its limit
- * says that it waits for ever. */
+/* A grid waits for something outside of it when, for this many rounds, every resident block has
+ * only waited and polled, and no other block may start. Then the launch pauses, if it may. A launch
+ * that has paused before polls again only briefly; while the caller waits for its end it polls
+ * longer each time, until the instruction limit ends it. */
 enum { IDLE_ROUNDS = 64, IDLE_ROUNDS_AGAIN = 4 };
 enum { IDLE_FIRST = 1 << 16, IDLE_AGAIN = 1 << 12, IDLE_MOST = 1 << 22 }; /* warp instructions */
-/* The same for blocks that wait while others find no room: nobody outside will help them. */
+/* The limit for blocks that wait while others find no room: nothing outside can help them. */
 enum { CROWDED_MOST = 1 << 24 };
 
 static bool may_pause(const struct exec_grid *grid)
@@ -266,7 +269,7 @@ static bool turns_begin(struct exec_grid *grid)
     return false;
 }
 
-/* Whether it has looked there, and a sum of what it saw. */
+/* Returns true if the warp has polled at `look`; *sum is a hash of what it saw. */
 static bool sees(const struct exec_warp *warp, const struct exec_inst *look, uint64_t *sum)
 {
     for (uint32_t k = 0; k < EXEC_POLLS; k++) {
@@ -277,8 +280,9 @@ static bool sees(const struct exec_warp *warp, const struct exec_inst *look, uin
     return false;
 }
 
-/* All that have started look at something, and another may start; `news`: one saw something new
- * just now. False: not yet. */
+/* All started blocks poll and another one could start. `news`: one has just seen a new value.
+ * Returns true if the start may go ahead, false if it is delayed. Observes the first block from
+ * then on. */
 static bool later_begins(struct exec_grid *grid, bool news)
 {
     struct exec_later *later = &grid->later;
@@ -306,7 +310,7 @@ static bool later_begins(struct exec_grid *grid, bool news)
     return true;
 }
 
-/* The block that is watched has had its turn, or has ended. */
+/* The observed block has had its turn, or has ended: reports it if it saw a new value. */
 static void later_looks(struct exec_grid *grid)
 {
     struct exec_later *later = &grid->later;
@@ -323,7 +327,7 @@ static void later_looks(struct exec_grid *grid)
     later->block = NULL;
 }
 
-/* The blocks that are started next: the index of the one of such a rank in their cluster. */
+/* Returns the grid index of the block with rank `rank` in cluster `cluster`. */
 static uint64_t index_of(const struct exec_grid *grid, uint64_t cluster, uint64_t rank)
 {
     const uint32_t *size = grid->cluster, *all = grid->launch->grid;
@@ -334,7 +338,8 @@ static uint64_t index_of(const struct exec_grid *grid, uint64_t cluster, uint64_
     return at[0] + all[0] * (at[1] + all[1] * at[2]);
 }
 
-/* Starts a block, or all of a cluster, for which there is room; false: no memory. */
+/* Starts a block, or all blocks of a cluster, for which there is room. Returns false without
+ * memory. */
 static bool start_blocks(struct exec_grid *grid)
 {
     const uint32_t count = grid->cluster_blocks;
@@ -358,7 +363,7 @@ static bool start_blocks(struct exec_grid *grid)
     return true;
 }
 
-/* The blocks of a cluster are kept until the last of them is done. */
+/* Retires the block, or all blocks of its cluster once the last of them has ended. */
 static void block_ends(struct exec_grid *grid, struct exec_block *block)
 {
     struct exec_cluster *cluster = block->cluster, **link = &grid->clusters;
@@ -375,8 +380,8 @@ static void block_ends(struct exec_grid *grid, struct exec_block *block)
     exec_cluster_destroy(cluster);
 }
 
-/* One turn for each resident block, and new ones if there is room. False: the launch has stopped.
- * `idle`: nobody did more than look. */
+/* One turn for each resident block, then new blocks if there is room. Returns false if the launch
+ * has stopped. *idle: every block only polled. */
 static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
 {
     struct exec_worker *worker = &grid->workers[0];
@@ -416,7 +421,8 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
     return start_blocks(grid);
 }
 
-/* How long blocks may look in vain before the grid pauses. */
+/* Returns for how many warp instructions, and sets for how many rounds, blocks may poll in vain
+ * before the grid pauses. */
 static uint64_t idle_limit(struct exec_grid *grid, uint32_t *rounds)
 {
     *rounds = grid->looks_again ? IDLE_ROUNDS_AGAIN : IDLE_ROUNDS;
@@ -427,7 +433,8 @@ static uint64_t idle_limit(struct exec_grid *grid, uint32_t *rounds)
     return grid->looks;
 }
 
-/* Whether all that fit on the device wait in vain, and so for those that do not. */
+/* Returns true, with the fault recorded, if all resident blocks wait in vain while others find no
+ * room. */
 static bool is_crowded_out(struct exec_grid *grid, uint64_t looked)
 {
     if (!grid->launch->impatient || grid->started == grid->blocks || grid->count == 0) return false;
@@ -435,7 +442,7 @@ static bool is_crowded_out(struct exec_grid *grid, uint64_t looked)
     return grid->vain > CROWDED_MOST && exec_block_endless(grid->resident[0], grid->vain);
 }
 
-/* True: it pauses. */
+/* Runs the blocks in turns. Returns true if the launch pauses. */
 static bool run_in_turns(struct exec_grid *grid)
 {
     uint32_t idle_rounds = 0, most_rounds;
@@ -595,7 +602,7 @@ static struct exec_grid *grid_create(const struct exec_launch *launch,
     const bool talks = launch->function->info.converses || launch->function->fences ||
                        launch->cooperative || grid->cluster_blocks > 1;
     grid->worker_count = needs->workers;
-    assert(grid->worker_count > 0); /* a grid has a block, a machine a processor */
+    assert(grid->worker_count > 0); /* neither number of blocks nor of processors is 0 */
     grid->workers = calloc(grid->worker_count, sizeof *grid->workers);
     bool made = grid->workers;
     for (unsigned k = 0; made && k < grid->worker_count; k++)
@@ -608,13 +615,14 @@ static struct exec_grid *grid_create(const struct exec_launch *launch,
     return NULL;
 }
 
-/* ---- what a launch leaves to the next one -------------------------------------------------- */
+/* ---- grids kept for the next launch ---------------------------------------------------------- */
 
-/* A small kernel costs more to make than to run. The grid of one whose blocks have ended is kept
- * for the next launch of the same function with the same blocks: one for each function, as long as
- * no other function takes its place. What was seen of a launch that was watched is not kept. */
-enum { KEPT_BITS = 4, KEPT_BYTES = 512 << 10 /* of each worker */ };
-static struct exec_grid *kept[1 << KEPT_BITS]; /* atomic: whoever takes one out has it alone */
+/* Making a small kernel's grid costs more than running it. The grid of a launch that has ended is
+ * kept for the next launch of the same function with the same block shape, one grid per function,
+ * until another function takes its place in the table. Shadows of race-checked launches are not
+ * kept. */
+enum { KEPT_BITS = 4, KEPT_BYTES = 512 << 10 /* per worker */ };
+static struct exec_grid *kept[1 << KEPT_BITS]; /* atomic: an entry is taken by one owner */
 
 static struct exec_grid **place_of(const struct exec_function *function)
 {
@@ -638,7 +646,7 @@ static void kept_put(struct exec_grid *grid)
     if (before != NULL) grid_destroy(before);
 }
 
-/* False: no memory. */
+/* Returns false without memory. */
 static bool blocks_watch(struct exec_worker *worker)
 {
     bool made = true;
@@ -647,7 +655,7 @@ static bool blocks_watch(struct exec_worker *worker)
     return made;
 }
 
-/* For the launch, as if it had just been made. NULL: there is none. */
+/* Returns a kept grid for the launch, reset as if it were new. NULL: there is none. */
 static struct exec_grid *kept_take(const struct exec_launch *launch, const struct exec_needs *needs)
 {
     struct exec_grid *grid = __atomic_exchange_n(place_of(needs->function), NULL, __ATOMIC_ACQ_REL);
@@ -675,14 +683,14 @@ static struct exec_grid *kept_take(const struct exec_launch *launch, const struc
     return grid;
 }
 
-/* Whether the next launch may have it, as it is after this one. */
+/* Returns true if the grid, as it is after this launch, can be kept. */
 static bool is_to_be_kept(const struct exec_grid *grid, enum exec_end end)
 {
     if (end != EXEC_DONE || grid->together) return false;
     for (unsigned k = 0; k < grid->worker_count; k++) {
         if (grid->workers[k].bytes > KEPT_BYTES) return false;
         for (struct exec_block *block = grid->workers[k].spare; block != NULL; block = block->next)
-            if (block->order != NULL) return false; /* its threads have told each other things */
+            if (block->order != NULL) return false; /* holds what its threads told each other */
     }
     return true;
 }
@@ -699,20 +707,20 @@ void exec_grids_forget(const struct exec_program *program)
     }
 }
 
-/* ---- to the end ---------------------------------------------------------------------------- */
+/* ---- the end of a launch --------------------------------------------------------------------- */
 
-/* The caller's launch is another object than when the grid paused, and regions that were known then
- * may be gone. */
+/* Continues a paused grid with the caller's launch, which is another object than before; cached
+ * regions are dropped if any memory has been freed since. */
 static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch)
 {
     struct exec_worker *worker = &grid->workers[0];
     assert(launch->function == worker->function && grid->worker_count == 1);
     grid->launch = worker->launch = launch;
-    exec_causality_give_up(worker->causality); /* whoever it waited for has a say */
+    exec_causality_give_up(worker->causality); /* whatever it waited for may order its blocks */
     if (grid->memory_ends != memory_ends()) caches_empty(worker);
 }
 
-/* The whole grid's counts, and the fault of its first block that has one. */
+/* Collects the counts of the whole grid, and the fault of the lowest block that has one. */
 static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts,
                               struct exec_fault *fault)
 {

@@ -13,12 +13,12 @@ enum { MOST_THREADS = 63 };
 
 static struct exec_pool {
     pthread_mutex_t lock;
-    pthread_cond_t work; /* there is something to do for threads below `wanted` */
-    pthread_cond_t idle; /* the last of them has finished */
-    pid_t owner;         /* the process whose threads these are */
-    unsigned threads;    /* that exist */
-    unsigned wanted;     /* that may take part in the present job */
-    unsigned running;    /* that do */
+    pthread_cond_t work; /* there is a job for threads below `wanted` */
+    pthread_cond_t idle; /* the last thread of a job has finished */
+    pid_t owner;         /* process in which the threads exist */
+    unsigned threads;    /* number of threads */
+    unsigned wanted;     /* threads that may take part in the present job */
+    unsigned running;    /* threads that take part */
     unsigned long job_number;
     bool busy;
     void (*job)(void *, unsigned);
@@ -49,7 +49,8 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* The threads must not take the process's signals: handlers expect the program's own threads. */
+/* The threads block the process's signals, which the program's handlers expect on the program's own
+ * threads. */
 static void start_threads(unsigned count)
 {
     sigset_t all, before;
@@ -70,8 +71,8 @@ static void start_threads(unsigned count)
     pthread_attr_destroy(&attributes);
 }
 
-/* The first use, and the first in a forked child: whatever state the parent's threads had left the
- * structure in, nobody uses it here. */
+/* First use, in this process or in a forked child: none of the threads exists here, whatever state
+ * they left the structure in. */
 static void adopt(void)
 {
     if (pool.owner == getpid()) return;
@@ -122,7 +123,7 @@ void exec_pool_run(unsigned workers, void (*job)(void *argument, unsigned worker
     }
     job(argument, 0);
     if (!shared) return;
-    /* A thread that has not woken up by now would find nothing to do: nobody waits for it. */
+    /* A thread that has not woken up by now would find nothing to do, so it is not waited for. */
     pthread_mutex_lock(&pool.lock);
     pool.wanted = 0;
     while (pool.running) pthread_cond_wait(&pool.idle, &pool.lock);

@@ -14,26 +14,26 @@ enum {
     BANKS = 32
 };
 
-/* A line of the cache. Times are counted in lines that a warp has touched. */
+/* A line of the cache. Times are counts of lines that a warp has touched. */
 struct line {
     uint64_t number;
-    uint32_t launch; /* exec_probe.launch; another one's lines are none */
+    uint32_t launch; /* as exec_probe.launch; lines of other launches are invalid */
     uint32_t first, last;
-    uint32_t sectors; /* a bit each: that are there */
+    uint32_t sectors; /* bitmap of the sectors that are cached */
 };
 
 struct exec_probe {
     struct exec_probed sums;
-    uint32_t launch;                  /* 1, 2, ..., of those that it looks at */
-    uint32_t reach;                   /* lines that a warp's share of the cache holds */
-    uint32_t touched[EXEC_MAX_WARPS]; /* lines, by each warp */
-    uint64_t found;                   /* sectors, by the instruction at hand */
-    bool all_before;                  /* it found all, and they were there before */
-    uint64_t transactions, chain;     /* before it */
+    uint32_t launch;                  /* number of the sampled launch, from 1 on */
+    uint32_t reach;                   /* lines that fit into a warp's share of the cache */
+    uint32_t touched[EXEC_MAX_WARPS]; /* lines touched, per warp */
+    uint64_t found;                   /* sectors that the present instruction found in the cache */
+    bool all_before;                  /* it found all, and all were cached by earlier accesses */
+    uint64_t transactions, chain;     /* counts before the present instruction */
     struct line lines[1 << TABLE_BITS];
 };
 
-static struct exec_probe *kept; /* atomic: for the next launch, so that it costs no memory anew */
+static struct exec_probe *kept; /* atomic: reused by the next launch */
 
 bool exec_is_probed(const struct exec_launch *launch)
 {
@@ -72,7 +72,8 @@ static uint32_t lanes_of(const struct exec_warp *warp, const struct exec_inst *i
     return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
 }
 
-/* The line's place, emptied if what was there is another one or has been driven out since. */
+/* Returns the entry of a line, emptied if it held another line or the line has been evicted
+ * since. */
 static struct line *line_at(struct exec_probe *probe, uint64_t number, uint32_t time)
 {
     struct line *line = &probe->lines[hash_spread(number) >> (64 - TABLE_BITS)];
@@ -83,7 +84,7 @@ static struct line *line_at(struct exec_probe *probe, uint64_t number, uint32_t 
     return line;
 }
 
-/* Lines pass one at a time. */
+/* An access to global memory: each line takes one pass. */
 static void touch_global(struct exec_probe *probe, const struct exec_warp *warp,
                          const uint64_t address[], uint32_t mask, uint32_t bytes)
 {
@@ -114,8 +115,8 @@ static void touch_global(struct exec_probe *probe, const struct exec_warp *warp,
     probe->sums.wavefronts += lines;
 }
 
-/* A word of each bank at a time; lanes that want the same word share it. Wide elements go in parts
- * of the warp. */
+/* An access to shared memory: each pass serves one word per bank, and lanes that want the same word
+ * share it. Elements wider than a word are served for a part of the warp at a time. */
 static void touch_shared(struct exec_probe *probe, const uint64_t address[], uint32_t mask,
                          uint32_t bytes)
 {
@@ -164,16 +165,17 @@ void exec_probe_before(struct exec_probe *probe, const struct exec_warp *warp,
         touch_shared(probe, address, mask, bytes);
     else if (mask != 0)
         touch_global(probe, warp, address, mask, bytes);
-    if (form & EXEC_FORM_STORE) probe->found = 0; /* it goes through all the same */
+    if (form & EXEC_FORM_STORE) probe->found = 0; /* stores always go to memory */
 }
 
-/* A warp that waits by looking has what its looks counted taken back (ops/poll.c). */
+/* Returns the increase of a count, which may go down: the counts of polls are taken back
+ * (ops/poll.c). */
 static uint64_t rise(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
 
-/* What the row counted of its own is what can have been found. */
+/* At most as many sectors can have been found as the row itself counted. */
 void exec_probe_after(struct exec_probe *probe, const struct exec_warp *warp)
 {
     struct exec_probed *sums = &probe->sums;
@@ -187,7 +189,7 @@ void exec_probe_after(struct exec_probe *probe, const struct exec_warp *warp)
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* So much of `all` as `part` is of `whole`. */
+/* Returns the part of `all` that `part` is of `whole`. */
 static uint64_t share(uint64_t all, uint64_t part, uint64_t whole)
 {
     return part == 0 ? 0 : (uint64_t)((double)all * ((double)part / (double)whole));

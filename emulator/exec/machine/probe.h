@@ -1,9 +1,9 @@
-/* exec_probe: what a launch would find in a multiprocessor's first-level cache, and how long its
- * accesses would keep the way there: judged for the first instructions of each warp of the first
- * block, in the first of several launches of a function with the same grid; the rest is taken to be
- * like them. Warps are run here in an order that is no GPU's, and are taken to go side by side: how
- * long ago something was touched is how many lines the one warp has touched between its own place
- * and the other's.
+/* exec_probe: estimates what a launch finds in a multiprocessor's first-level cache, and how many
+ * passes its accesses take there. It samples the first instructions of each warp of the first
+ * block, in the first of several launches of a function with the same grid; all the rest is assumed
+ * to be alike. Warps run here one after another, unlike on a GPU, so they are modelled as running
+ * in step: the age of a cache line is the difference between how many lines the accessing warp has
+ * touched so far and how many the line's last user had touched by then.
  *
  * It knows no time (timeline/model.h) and never changes what an instruction does.
  */
@@ -12,18 +12,19 @@
 
 #include "emulator/exec/warp.h"
 
-enum { EXEC_PROBED = 2048 }; /* instructions of a warp */
+enum { EXEC_PROBED = 2048 }; /* sampled instructions per warp */
 
 struct exec_probe;
 
-/* NULL: this launch is not looked at, or there is no memory. */
+/* Returns NULL if this launch is not sampled or there is no memory. */
 struct exec_probe *exec_probe_create(const struct exec_launch *launch);
 void exec_probe_destroy(struct exec_probe *probe);
-/* Around an instruction of a warp that is looked at. */
+/* To be called around each sampled instruction of a warp. */
 void exec_probe_before(struct exec_probe *probe, const struct exec_warp *warp,
                        const struct exec_inst *inst);
 void exec_probe_after(struct exec_probe *probe, const struct exec_warp *warp);
-/* The launch has ended: fills in what its counts have by the probe (NULL: by an earlier one's). */
+/* At the end of the launch: fills in the counts that are estimated, from `probe` or, if that is
+ * NULL, from an earlier launch's. */
 void exec_probe_count(const struct exec_probe *probe, const struct exec_launch *launch,
                       struct exec_counts *counts);
 

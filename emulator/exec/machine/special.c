@@ -1,5 +1,5 @@
-/* The special registers that cannot change while a block runs, and launch parameters: constant
- * slots of the frame. PTX ISA, "Special Registers"; the clocks are in ops/special.c.
+/* Special registers that do not change while a block runs, and launch parameters: both are constant
+ * slots of a frame. PTX ISA, "Special Registers"; the clocks are in ops/special.c.
  */
 #include "emulator/exec/machine/private.h"
 #include "emulator/ptx/ptx.h"
@@ -35,13 +35,13 @@ bool exec_special_changes(unsigned special)
     }
 }
 
-/* Blocks of a cluster along an axis. */
+/* Returns the blocks of a cluster along an axis. */
 static uint32_t cluster_size(const struct exec_launch *launch, unsigned axis)
 {
     return launch->cluster[axis] > 0 ? launch->cluster[axis] : 1;
 }
 
-/* What the registers of clusters hold. */
+/* Returns the value of a special register that describes clusters. */
 static uint64_t cluster_value(const struct exec_warp *warp, unsigned special, unsigned component)
 {
     const struct exec_launch *launch = warp->worker->launch;
@@ -111,7 +111,8 @@ static uint64_t uniform_value(const struct exec_warp *warp, unsigned special, un
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_CAP:
         return EXEC_RESERVED_SHARED;
     case PTX_SPECIAL_ENVREG:
-        /* Cooperative groups find the grid's workspace in envreg 1 (high) and 2 (low half). */
+        /* Cooperative groups read the address of the grid's workspace from envreg 1 (high half) and
+         * 2 (low half). */
         return component == 1 ? workspace >> 32 : component == 2 ? (uint32_t)workspace : 0;
     default:
         return 0;

@@ -1,21 +1,22 @@
-/* Threads that ask a barrier object again and again whether its phase is complete, and can never
- * get another answer.
+/* Waits at a barrier object (mbarrier) that never end: threads poll an object whose phase can never
+ * complete.
  *
- * This is shown, not guessed. When for some rounds no warp of the block, or of its cluster, has
- * done more than wait and look, each instruction is looked at, and what all threads hold is kept:
- * where they are, their registers and their local memory. If they come to hold the same again,
- * every one of them that could run has run meanwhile, and nobody has executed more than what a
- * thread does for itself (EXEC_FORM_OUTSIDE: no store, no arrival, no look at global memory), then
- * they go round for ever: what they see is registers and shared memory, nobody changes it, and
- * copies are done when they are issued. A wait with a bound counts in a register. What decides
- * nothing, where lanes go and what they ask, need not be the same: who counts rounds for later does
- * so for ever.
+ * This is proved, not guessed. When every warp of the block, or of its cluster, has only waited and
+ * polled for some rounds, the block is watched: each instruction is observed, and the state of all
+ * threads is hashed: their instructions, registers and local memory. Suppose the state recurs,
+ * every thread that could run has run in between, and no thread has executed anything that concerns
+ * more than itself (EXEC_FORM_OUTSIDE: a store, an arrival, a load from global memory). Then the
+ * threads loop for ever: they depend on registers and shared memory alone, nobody changes those,
+ * and copies complete when they are issued. A wait with a bound counts in a register, so its state
+ * does not recur. Registers that influence neither control flow nor what is polled are not hashed
+ * (exec_function.apart): a loop may count its rounds for later.
  *
- * A wait may look at a clock, as cuda::barrier's does to sleep longer and longer. What follows from
- * a clock need not be the same; but EXEC_EVER must have passed by it, so that a wait that ends
- * after some time has ended.
+ * A wait may read a clock, as cuda::barrier's does to sleep longer and longer. Values computed from
+ * a clock are not hashed either; instead EXEC_EVER must have passed on it, by which any wait with a
+ * time limit has ended.
  *
- * Who sees more than that may still go on. It is asked again, each time after twice as long.
+ * Threads that do more than this may still go on. They are watched again, each time after twice as
+ * many rounds.
  */
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/check.h"
@@ -24,24 +25,24 @@
 
 #include <string.h>
 
-/* A warp's fragments have their turns one by one: two rounds each are enough. */
+/* A warp's fragments take their turns one after another; two rounds for each are enough. */
 enum { PATIENCE = 32, MOST_PATIENCE = 4096, MOST_ROUNDS = 4096, MOST_COMPARED = 4 * EXEC_LANES };
 
-/* ---- the blocks that can help each other ----------------------------------------------------- */
+/* ---- the blocks of a cluster ----------------------------------------------------------------- */
 
-/* NULL: it has ended. */
+/* Returns the block with that rank; NULL: it has ended. */
 static struct exec_block *running_at(struct exec_block *block, uint32_t rank)
 {
     struct exec_block *at = block->cluster != NULL ? block->cluster->blocks[rank] : block;
     return at->ended ? NULL : at;
 }
 
-/* Each running block of the cluster: `at`. */
+/* Loops over the running blocks of the cluster: `at`. */
 #define FOR_BLOCKS_WITH(block)                                                                     \
     for (uint32_t rank = 0; rank < exec_cluster_count(block); rank++)                              \
         for (struct exec_block *at = running_at(block, rank); at != NULL; at = NULL)
 
-/* It has its turn last. */
+/* Returns the running block that has its turn last. */
 static struct exec_block *last_of(struct exec_block *block)
 {
     struct exec_block *last = block;
@@ -49,7 +50,7 @@ static struct exec_block *last_of(struct exec_block *block)
     return last;
 }
 
-/* ---- what threads hold ----------------------------------------------------------------------- */
+/* ---- the state of threads -------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -78,7 +79,7 @@ static uint64_t mix_frame(uint64_t hash, const struct exec_frame *frame)
     return mix_bytes(hash, frame->slots + at, function->frame_bytes - at);
 }
 
-/* Its fragments are in any order. */
+/* Returns a hash of the warp's state that does not depend on the order of its fragments. */
 static uint64_t held_by(const struct exec_warp *warp)
 {
     uint64_t sum = 0;
@@ -105,7 +106,7 @@ static uint64_t held_by_all(struct exec_block *block)
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-/* From now on they are to run and to come to hold the same again. */
+/* Keeps the present state, with which later ones are compared once all threads have run. */
 static void keep(struct exec_block *block)
 {
     FOR_BLOCKS_WITH(block)
@@ -154,7 +155,8 @@ void exec_stall_over(struct exec_block *block)
     block->stall.vain = 0;
 }
 
-/* Whether all of these lanes load from shared, or store to local memory, by a generic address. */
+/* Returns true if these lanes, by a generic address, only access local memory or parameters, or
+ * load from shared memory. */
 static bool stays_inside(const struct exec_warp *warp, const struct exec_inst *inst, uint8_t form)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
@@ -185,14 +187,15 @@ static bool is_time(struct exec_block *block)
     return true;
 }
 
-/* Whether somebody has done more than look, or has not been seen to. */
+/* Returns true if an instruction was executed that may end the wait, or whose effects are
+ * unknown. */
 static bool goes_on(struct exec_block *block)
 {
     FOR_BLOCKS_WITH(block) if (at->stall.goes_on) return true;
     return false;
 }
 
-/* Whether each lane that could run has, and as long as it takes. */
+/* Returns true if each lane that could run has run, and the clock has reached warp->until. */
 static bool has_gone_round(const struct exec_warp *warp)
 {
     for (uint32_t f = 0; f < warp->fragment_count; f++)
@@ -211,15 +214,16 @@ static bool all_have_gone_round(struct exec_block *block)
     return true;
 }
 
-/* How much a wait tells of the mistake: of an object that lacks bytes, or some of its arrivals,
- * more than of one that nobody has come to. */
+/* Returns how well a wait explains the error: an object that lacks bytes, or some of its arrivals,
+ * explains more than one at which no thread has arrived. */
 static int tells(const struct exec_awaited *awaited)
 {
     if (awaited->inst == NULL) return 0;
     return awaited->bytes != 0 ? 3 : awaited->missing != awaited->expected ? 2 : 1;
 }
 
-/* The first of the threads that tell most. False: nobody waits for an object. */
+/* Stops the launch with the first of the waits that explain most. Returns false if no thread waits
+ * for an object. */
 static bool stop(struct exec_block *block)
 {
     struct exec_warp *chosen = NULL;
@@ -240,8 +244,9 @@ static bool stop(struct exec_block *block)
     return chosen != NULL;
 }
 
-/* What threads hold is kept anew at the second, third, fifth, ninth, ... time: machine code leaves
- * other things behind in slots that nobody reads any more, and a loop may have to get going. */
+/* The state is kept anew at the second, third, fifth, ninth, ... comparison, because machine code
+ * may leave different values in dead slots, and because a loop may have a first round that
+ * differs. */
 bool exec_stall_round(struct exec_block *block)
 {
     struct exec_stall *stall = &block->stall;

@@ -1,10 +1,10 @@
-/* Instructions that lanes of a warp execute together: who waits for whom. What they compute is in
- * ops/sync.c.
+/* The .sync instructions, which lanes of a warp execute together: which lanes wait for which. The
+ * results are computed in ops/sync.c.
  *
  * Each lane gives a value and names the lanes that it expects (its member mask). A lane is served
  * when every named lane that has not exited waits at the same kind of instruction with the same
- * mask, even if that instruction stands elsewhere in the program: then the row's handler computes
- * the results for all of them.
+ * mask, even if that instruction is elsewhere in the program. Then the row's handler computes the
+ * results for all of them.
  */
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/machine/private.h"
@@ -26,7 +26,7 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
                              &(struct exec_reason){.finding = FINDING_LANE_NOT_IN_MASK,
                                                    .numbers = {l, warp->members[l]}});
         missing |= warp->members[l] & warp->live & ~warp->mask;
-        /* Lanes here that l names but that name others themselves are not its partners. */
+        /* Present lanes that l names, but whose own mask differs, are not its partners. */
         missing |= warp->members[l] ^ warp->members[__builtin_ctz(warp->members[l] & warp->mask)];
     }
     if (!missing) {
@@ -38,7 +38,7 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
     return exec_sync_check(warp);
 }
 
-/* The waiting lanes whose partners are all there. */
+/* Returns the waiting lanes whose partners have all arrived. */
 static uint32_t complete_lanes(const struct exec_warp *warp)
 {
     uint32_t complete = 0;

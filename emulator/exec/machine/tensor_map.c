@@ -41,7 +41,7 @@ void exec_tensor_map_seal(struct exec_tensor_map *map, void *bytes)
 {
     map->seal[0] = MAGIC;
     map->seal[1] = sum_of(map);
-    memmove(bytes, map, sizeof *map); /* they may be the map itself */
+    memmove(bytes, map, sizeof *map); /* `bytes` may be the map itself */
 }
 
 bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes)
@@ -52,7 +52,8 @@ bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* In this order: each may rely on those before it. CUDA Driver API, cuTensorMapEncodeTiled. */
+/* In the order of the table below: each rule may rely on those before it. CUDA Driver API,
+ * cuTensorMapEncodeTiled. */
 
 static bool has_rank(const struct exec_tensor_map *map)
 {
@@ -112,7 +113,7 @@ static bool steps_fit(const struct exec_tensor_map *map)
     return true;
 }
 
-/* Bytes of the rows in which chunks change places; 0: they do not. */
+/* Returns the bytes of the rows in which chunks are permuted; 0: no swizzle. */
 static uint32_t swizzle_bytes(const struct exec_tensor_map *map)
 {
     return map->swizzle == EXEC_SWIZZLE_NONE ? 0 : UNIT << map->swizzle;
@@ -172,8 +173,8 @@ uint32_t exec_tensor_pitch(const struct exec_tensor_map *map)
 
 uint64_t exec_tensor_swizzled(const struct exec_tensor_map *map, uint64_t offset)
 {
-    /* Lines of 128 bytes: the line's number, as far as the mode's rows have chunks, says which
-     * chunk takes which place. */
+    /* The number of the 128-byte line, modulo the chunks of a row, is XORed with the chunk's
+     * index. */
     const uint64_t chunks = swizzle_bytes(map) / UNIT;
     return chunks == 0 ? offset : offset ^ (offset / 128 % chunks) * UNIT;
 }

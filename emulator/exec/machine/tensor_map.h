@@ -1,11 +1,11 @@
-/* exec_tensor_map: what lies in the 128 opaque bytes of a tensor map (CUtensorMap): a tensor in
- * global memory, of one to five dimensions, and the box that one copy moves. Whoever encodes one
- * fills it in and seals it; kernels may change a copy field by field (tensormap.replace); the
- * executor opens it when a tensor copy runs (ops/tensor_map.c).
+/* exec_tensor_map: the content of the 128 opaque bytes of a tensor map (CUtensorMap): a tensor in
+ * global memory, of one to five dimensions, and the box that one copy moves. The encoder fills in a
+ * map and seals it; kernels may change a copy field by field (tensormap.replace); the executor
+ * opens it when a tensor copy runs (ops/tensor_map.c).
  *
- * The layout is the device's own, no GPU's. A map lies where the program puts it, and may arrive as
- * anything: what is not sealed, or was changed behind the seal, is not opened, and what breaks a
- * rule is told by its sentence before any of it is used.
+ * The layout is this device's own, not a GPU's. A map lies where the program puts it and may
+ * contain anything: a map that is not sealed, or was changed after sealing, is not opened, and a
+ * map that breaks a rule is reported with that rule's sentence before any of it is used.
  *
  * Source: CUDA Driver API 13.0, "Tensor Map Object Management" (cuTensorMapEncodeTiled); PTX ISA
  * 9.0, 5.5 (tensors) and 9.7.9.28 (tensormap.replace).
@@ -31,8 +31,8 @@ enum exec_tensor_type {
     EXEC_TENSOR_TYPES = 16, /* numbers are below this */
 };
 
-/* Chunks of 16 bytes change places within rows of so many bytes. The values are
- * tensormap.replace's, and cuTensorMapEncodeTiled's. */
+/* Chunks of 16 bytes are permuted within rows of this size. The values are those of
+ * tensormap.replace and cuTensorMapEncodeTiled. */
 enum exec_tensor_swizzle {
     EXEC_SWIZZLE_NONE,
     EXEC_SWIZZLE_32B,
@@ -41,21 +41,21 @@ enum exec_tensor_swizzle {
     EXEC_SWIZZLES
 };
 
-/* Dimension 0 is the innermost, whose elements lie side by side. */
+/* Dimension 0 is the innermost, whose elements are adjacent. */
 struct exec_tensor_map {
     uint64_t address;                            /* of the tensor, in global memory */
     uint64_t size[EXEC_TENSOR_DIMENSIONS];       /* elements */
     uint64_t stride[EXEC_TENSOR_DIMENSIONS - 1]; /* bytes, of dimension 1 on */
-    uint32_t box[EXEC_TENSOR_DIMENSIONS];        /* elements from end to end */
-    uint8_t step[EXEC_TENSOR_DIMENSIONS];        /* every so manieth of them is moved */
+    uint32_t box[EXEC_TENSOR_DIMENSIONS];        /* elements covered, moved or not */
+    uint8_t step[EXEC_TENSOR_DIMENSIONS];        /* every step-th of them is moved */
     uint8_t rank;
     uint8_t type;       /* enum exec_tensor_type */
-    uint8_t interleave; /* 0: none, and the device has no other */
+    uint8_t interleave; /* 0: none; no other is supported */
     uint8_t swizzle;    /* enum exec_tensor_swizzle */
-    uint8_t atom;       /* 0: chunks of 16 bytes, and the device has no others */
+    uint8_t atom;       /* 0: chunks of 16 bytes; no others are supported */
     uint8_t fill;       /* 0: zeros, 1: NaN */
     uint8_t spare[9];
-    uint32_t seal[2]; /* what says that this is a map, and of the rest that it is as it was */
+    uint32_t seal[2]; /* a magic number, and a checksum of the rest */
 };
 
 struct exec_tensor_element {
@@ -65,19 +65,21 @@ struct exec_tensor_element {
 };
 const struct exec_tensor_element *exec_tensor_element(unsigned type);
 
-/* Which rule the map breaks, as the end of a sentence; NULL: it can be used. */
+/* Returns the rule that the map breaks, as the end of a sentence; NULL: the map is valid. */
 const char *exec_tensor_map_wrong(const struct exec_tensor_map *map);
 
-/* Seals a map at 128 bytes; and opens one: false: there is none, or it is not what was sealed. */
+/* _seal writes a map, sealed, to 128 bytes. _open reads one; false: there is none, or it was
+ * changed. */
 void exec_tensor_map_seal(struct exec_tensor_map *map, void *bytes);
 bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes);
 
-/* How many elements a box has along `dimension`, and how many bytes one row of it in shared memory
- * takes: as many as it has, or as the swizzle mode's rows have, which are no shorter. */
+/* _count: elements of a box along `dimension`. _pitch: bytes of one row of a box in shared memory,
+ * which is at least as long as a row of the swizzle mode. */
 uint32_t exec_tensor_count(const struct exec_tensor_map *map, unsigned dimension);
 uint32_t exec_tensor_pitch(const struct exec_tensor_map *map);
 
-/* Where byte `offset` of the block's shared memory goes. PTX ISA 9.0, 5.5.7. */
+/* Returns where byte `offset` of the block's shared memory goes when swizzled. PTX ISA 9.0,
+ * 5.5.7. */
 uint64_t exec_tensor_swizzled(const struct exec_tensor_map *map, uint64_t offset);
 
 #endif

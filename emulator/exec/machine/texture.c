@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Handles count up, so that one that has ended is never another's. */
+/* Handles count up, so that the handle of a removed object is never reused. */
 static struct textures {
-    const struct exec_texture **entries; /* by handle - 1; NULL: ended */
+    const struct exec_texture **entries; /* indexed by handle - 1; NULL: removed */
     size_t count, room;
 } textures;
 

@@ -1,9 +1,9 @@
 /* exec_texture: what the handle of a texture or surface object means to a kernel: texels in device
- * memory, and how coordinates become texels. Whoever makes the objects adds them here; the executor
- * looks them up by handle when tex, tld4, suld, sust, txq or suq runs.
+ * memory, and how coordinates become texels. The driver adds the objects here; the executor looks
+ * them up by handle when tex, tld4, suld, sust, txq or suq runs.
  *
- * It never owns the texels: they are bytes of a region of memory, found by their address at each
- * access, so that what is freed or too small is named like any other access.
+ * It never owns the texels: they are bytes of a memory region, looked up by address at each access,
+ * so that freed or too small memory is reported as for any other access.
  *
  * Source: CUDA Programming Guide, "Texture Fetching"; PTX ISA 9.0, 9.7.10 and 9.7.11.
  */
@@ -39,36 +39,36 @@ struct exec_texture {
     uint32_t width, height, depth; /* in texels; at least 1. Layers count as depth */
     uint8_t dimensions;            /* 1, 2 or 3; not counting layers */
     bool layered;
-    bool cube;   /* two dimensions, and six faces to a layer, or to the whole */
+    bool cube;   /* two dimensions, with six faces per layer, or in all */
     bool linear; /* linear memory: one dimension, read by index only */
     enum exec_texel texel;
     uint8_t channels; /* 1, 2 or 4 */
 
-    bool surface; /* a surface object: nothing of what follows */
+    bool surface; /* a surface object: the fields below are not used */
     enum exec_addressing addressing[3];
-    bool filters;    /* linear, else the nearest texel */
-    bool normalized; /* coordinates from 0 to 1 */
+    bool filters;    /* linear filtering; false: the nearest texel */
+    bool normalized; /* coordinates range from 0 to 1 */
     bool promotes;   /* integers of 8 and 16 bits read as fractions */
-    bool seamless;   /* a cube's faces are read over their edges, whatever the addressing */
+    bool seamless;   /* filtering crosses the edges of a cube's faces, whatever the addressing */
     float border[4];
 
-    /* Of a mipmapped array: as many levels, the first of which is the texture itself; and how a
-     * level is chosen. */
-    uint32_t level_count; /* 0: it is none */
+    /* For a mipmapped array: its levels, the first of which is the texture itself, and how a level
+     * is chosen. */
+    uint32_t level_count; /* 0: not mipmapped */
     const struct exec_texture *levels;
-    bool mixes; /* between two levels, else the nearest */
+    bool mixes; /* interpolates between two levels; false: the nearest */
     float bias, least, most;
 };
 
-/* Makes `texture` known; it must stay where it is until it is removed. Returns its handle, which is
- * never 0 and never used again, or 0 without memory. Not safe against kernels that run. */
+/* Registers `texture`, which must stay in place until it is removed. Returns its handle, which is
+ * never 0 and never reused, or 0 without memory. No kernel may be running. */
 uint64_t exec_texture_add(const struct exec_texture *texture);
 void exec_texture_remove(uint64_t handle);
 
-/* What the handle means; NULL: nothing, or no longer. */
+/* Returns the handle's object; NULL: there is none, or it was removed. */
 const struct exec_texture *exec_texture_find(uint64_t handle);
 
-/* Bytes of one texel. */
+/* Returns the bytes of one texel. */
 uint32_t exec_texel_bytes(const struct exec_texture *texture);
 
 #endif

@@ -1,5 +1,5 @@
-/* The scheduler of one warp: which of its fragments runs next, until when, and how fragments part
- * and meet again. */
+/* The scheduler of one warp: which fragment runs next and until when, and how fragments split and
+ * merge. */
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
@@ -11,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Taken backward branches before the scheduler looks again: when nobody else could run (only the
- * slice is at stake), when other fragments wait for a turn, and for a fragment that got its turn
- * out of order. */
+/* Taken backward branches before the scheduler looks again: if no other fragment could run (only
+ * the slice is at stake), if others wait for a turn, and for a fragment that got its turn out of
+ * order. */
 enum { BACKWARD_ALONE = 1024, BACKWARD_DIVERGED = 4096, BACKWARD_ROTATED = 16 };
 
-/* Turns of others after which a fragment that could run gets one out of order. A loop that splits
- * and merges in every round never uses up its backward branches. */
+/* Turns of others after which a runnable fragment gets one out of order. A loop that splits and
+ * merges in every round never uses up its backward branches. */
 enum { PATIENCE = 4096 };
 
-/* A warp's turn, in instructions, while others of the block want theirs. */
+/* A warp's turn, in instructions, while other warps of the block want theirs. */
 enum { WARP_SLICE = 1 << 16 };
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
-/* In line: a fragment that is put together in memory is slow to read back. */
+/* Inlined, because a fragment that is assembled in memory is slow to read back. */
 static inline __attribute__((always_inline)) void fragment_add(struct exec_warp *warp,
                                                                const struct exec_fragment *fragment)
 {
@@ -69,7 +69,7 @@ void exec_wait(struct exec_warp *warp, const struct exec_inst *inst, enum exec_w
     warp->full = 0;
 }
 
-/* Puts the running fragment back with the others. */
+/* Puts the running fragment back into the list. */
 static void fragment_store(struct exec_warp *warp)
 {
     if (!warp->mask) return;
@@ -79,7 +79,8 @@ static void fragment_store(struct exec_warp *warp)
     warp->mask = 0;
 }
 
-/* Fragments that were released from a wait may stand where another one does. */
+/* Merges fragments that are at the same place, which may happen when they are released from a
+ * wait. */
 static void fragments_merge(struct exec_warp *warp)
 {
     for (uint32_t k = 0; k < warp->fragment_count; k++) {
@@ -104,7 +105,7 @@ static bool runs_before(const struct exec_fragment *a, const struct exec_fragmen
     return a->pc < b->pc;
 }
 
-/* Between turns no fragment runs, and each live lane is in exactly one. */
+/* The invariant between turns: no fragment runs, and each live lane is in exactly one. */
 static bool lanes_are_complete(const struct exec_warp *warp)
 {
     uint32_t seen = 0;
@@ -116,8 +117,8 @@ static bool lanes_are_complete(const struct exec_warp *warp)
     return warp->mask == 0 && seen == warp->live;
 }
 
-/* The index of the runnable fragment that comes first: by order, or the one that has not run for
- * longest. fragment_count when none can run. */
+/* Returns the index of the runnable fragment that comes first by order or, if `oldest`, has not run
+ * for longest; fragment_count if none can run. */
 static uint32_t fragment_choose(const struct exec_warp *warp, bool oldest)
 {
     if (warp->fragment_count == 1) return warp->fragments[0].wait == EXEC_RUNNABLE ? 0 : 1;
@@ -133,8 +134,9 @@ static uint32_t fragment_choose(const struct exec_warp *warp, bool oldest)
     return best;
 }
 
-/* Takes fragment `index` out of the list as the running one. Returns where it must stop for
- * another fragment to catch up: NULL when nobody else could run. */
+/* Takes fragment `index` out of the list and makes it the running one. Sets *others if another
+ * fragment could run. Returns the pc at which it must stop for another fragment to merge with it;
+ * NULL: none. */
 static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t index, bool *others)
 {
     const struct exec_fragment *fragment = &warp->fragments[index];
@@ -160,8 +162,8 @@ static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t in
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* The running fragment until it answers something, or reaches `limit`, if that is not NULL, or has
- * been looked at for long enough. */
+/* Executes the running fragment, observing each instruction, until a handler returns a step other
+ * than EXEC_GO, `limit` is reached (unless NULL), or the sample is complete. */
 static __attribute__((noinline)) int
 run_watched(struct exec_warp *warp, const struct exec_inst *limit, struct exec_probe *probe)
 {
@@ -179,7 +181,8 @@ run_watched(struct exec_warp *warp, const struct exec_inst *limit, struct exec_p
     return step;
 }
 
-/* A function that is executed a lot may have machine code made of it. */
+/* Returns true while the function's instructions are counted, because it may still get machine
+ * code. */
 static inline bool is_cold(const struct exec_function *function)
 {
     const struct exec_heat *heat = function->heat;
@@ -187,7 +190,8 @@ static inline bool is_cold(const struct exec_function *function)
            __atomic_load_n(&heat->enough[EXEC_HEATED_WARPS], __ATOMIC_RELAXED) != UINT64_MAX;
 }
 
-/* `lanes` of the warp have executed so many instructions. */
+/* Counts `executed` instructions of `lanes` lanes, and has the function compiled when they are
+ * enough. */
 static inline void warm(const struct exec_warp *warp, uint64_t executed, uint32_t lanes)
 {
     const struct exec_function *function = warp->frame->function;
@@ -200,8 +204,9 @@ static inline void warm(const struct exec_warp *warp, uint64_t executed, uint32_
         heat->hot(function, by, warp->worker->row_lanes);
 }
 
-/* The running fragment until it answers something, or reaches `limit`, if that is not NULL: to be
- * called with NULL itself where there is none, so that it is not asked for at each instruction. */
+/* Executes the running fragment until a handler returns a step other than EXEC_GO or `limit` is
+ * reached. Callers without a limit pass the literal NULL, so that the inlined loop does not test
+ * it. */
 static inline int run_until(struct exec_warp *warp, const struct exec_inst *limit)
 {
     int step;
@@ -213,7 +218,7 @@ static inline int run_until(struct exec_warp *warp, const struct exec_inst *limi
     return step;
 }
 
-/* The same; the function counts what is executed of it, if it is cold. */
+/* The same without a limit, counting the instructions of a cold function. */
 static __attribute__((noinline)) int run_cold(struct exec_warp *warp)
 {
     const uint64_t before = warp->instructions;
@@ -224,7 +229,7 @@ static __attribute__((noinline)) int run_cold(struct exec_warp *warp)
     return step;
 }
 
-/* Turns of the warp's fragments, until `until` instructions. */
+/* Turns of the warp's fragments until the warp has executed `until` instructions. */
 static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *warp,
                                                               uint64_t until)
 {
@@ -264,8 +269,8 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
         }
         warp->lane_instructions += (warp->instructions - before) * lanes;
         warm(warp, warp->instructions - before, lanes);
-        /* A fragment that used up its backward branches while others could run: it may be waiting
-         * for one of them. */
+        /* The fragment used up its backward branches while others could run: it may wait for one of
+         * them. */
         warp->rotate = !warp->rotate && others && warp->backward == 0;
         if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
         fragment_store(warp);
@@ -274,7 +279,8 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
 
 /* ---- a warp that begins ---------------------------------------------------------------------- */
 
-/* Uninitialised local memory holds this, never zero; shared memory: check/unwritten.h. */
+/* Uninitialised local memory is filled with this, never with zeros; for shared memory see
+ * check/unwritten.h. */
 enum { POISON = 0xa5 };
 
 static __attribute__((noinline)) void clear_all(struct exec_warp *warp, uint32_t local_bytes)
@@ -291,27 +297,27 @@ static __attribute__((noinline)) void clear_all(struct exec_warp *warp, uint32_t
     warp->idle = (struct exec_idle){.look = NULL};
 }
 
-/* What few warps leave behind. */
+/* Resets what only few warps leave behind. */
 static inline void clear(struct exec_warp *warp, uint32_t local_bytes)
 {
     if (local_bytes || warp->stack_moved || warp->poison != NULL || warp->poll_latest != NULL)
         clear_all(warp, local_bytes);
 }
 
-/* What is zero in a warp that begins. */
+/* The range of fields that are zero in a warp that begins. */
 enum {
     ZEROS = offsetof(struct exec_warp, yield),
     ZEROS_END = offsetof(struct exec_warp, clock_step)
 };
 
-/* Nothing is left of the block that ran before. */
+/* Clears what is left of the block that ran before. */
 static inline void wipe(struct exec_warp *warp)
 {
     memset((unsigned char *)warp + ZEROS, 0, ZEROS_END - ZEROS);
     warp->fresh = false;
 }
 
-/* A fresh warp becomes one like any other. */
+/* Turns a fresh warp into one with a fragment. */
 static void warp_start(struct exec_warp *warp)
 {
     wipe(warp);
@@ -320,15 +326,16 @@ static void warp_start(struct exec_warp *warp)
         .pc = warp->worker->function->code, .frame = warp->root, .mask = warp->existing};
 }
 
-/* Nothing is to be chosen, and nobody looks at each instruction. */
+/* Returns true if the only fragment can run and no instruction is observed, so there is nothing to
+ * schedule. */
 static inline bool is_alone(const struct exec_warp *warp)
 {
     return warp->fragment_count == 1 && warp->fragments[0].wait == EXEC_RUNNABLE && !warp->rotate &&
            warp->poison == NULL;
 }
 
-/* The turn of a warp that is alone begins: as run_fragments, in few steps, and without stores of
- * what mostly is there. */
+/* Begins the turn of a warp that is alone, as run_fragments does but with fewer steps, writing only
+ * fields that change. */
 static inline void begin_alone(struct exec_warp *warp, const struct exec_inst *pc,
                                struct exec_frame *frame)
 {
@@ -345,7 +352,7 @@ static inline void begin_alone(struct exec_warp *warp, const struct exec_inst *p
     warp->pc = pc;
 }
 
-/* It ends, for `lanes`; answers how many instructions it was. */
+/* Ends such a turn, of `lanes`. Returns the number of instructions. */
 static inline uint64_t end_alone(struct exec_warp *warp, uint64_t before, uint32_t lanes)
 {
     const uint64_t executed = warp->instructions - before;
@@ -353,7 +360,7 @@ static inline uint64_t end_alone(struct exec_warp *warp, uint64_t before, uint32
     return executed;
 }
 
-/* Whether all lanes that are left wait, in one place. */
+/* Returns true if all live lanes wait in one place. */
 static inline bool is_blocked(const struct exec_warp *warp)
 {
     return warp->fragment_count == 1 && warp->fragments[0].wait != EXEC_RUNNABLE;
@@ -368,7 +375,7 @@ static inline enum exec_turn turn_of(struct exec_warp *warp, int step, uint64_t 
     return run_fragments(warp, before + WARP_SLICE);
 }
 
-/* Most warps have one fragment, at which nobody looks. `cold`: so is the kernel. */
+/* The turn of a warp that is alone, as most are. `cold`: the kernel's instructions are counted. */
 static inline enum exec_turn run_alone(struct exec_warp *warp, bool cold)
 {
     const struct exec_fragment *fragment = &warp->fragments[0];
@@ -382,7 +389,7 @@ static inline enum exec_turn run_alone(struct exec_warp *warp, bool cold)
 
 /* ---- lanes that exit ------------------------------------------------------------------------- */
 
-/* Somebody may wait for them. */
+/* Other threads may wait for the lanes that have exited. */
 static __attribute__((noinline)) int lanes_left(struct exec_warp *warp)
 {
     exec_threads_left(warp->block);
@@ -406,8 +413,7 @@ int exec_lanes_exit(struct exec_warp *warp)
     return lanes_exit(warp);
 }
 
-/* ---- warps that begin one after the other -----------------------------------------------------
- */
+/* ---- first turns of warps, one after the other ----------------------------------------------- */
 
 static inline void begin_fresh(struct exec_going *going, struct exec_warp *warp,
                                const struct exec_inst *code)
@@ -417,7 +423,8 @@ static inline void begin_fresh(struct exec_going *going, struct exec_warp *warp,
     going->warp = warp;
 }
 
-/* The warp behind this one, which has met `met`; NULL: it may not begin. */
+/* Begins the turn of the next warp after `warp`, whose turn ended with `met`. NULL: the next one
+ * may not begin here. */
 static inline struct exec_warp *next_of(struct exec_warp *warp, const struct exec_inst *code,
                                         unsigned met)
 {
@@ -450,8 +457,8 @@ int exec_warp_gone(struct exec_warp *warp, int step)
     return EXEC_WENT_ON;
 }
 
-/* The first turn of a warp; those behind it may have theirs too. Afterwards block->going says whose
- * the answer is about. */
+/* The first turn of a warp; machine code may also run that of the warps behind it. The result is
+ * for block->going.warp. */
 static inline enum exec_turn run_fresh(struct exec_warp *warp)
 {
     struct exec_going *going = &warp->block->going;
@@ -469,12 +476,12 @@ static inline enum exec_turn run_fresh(struct exec_warp *warp)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* The turn of a warp whose lanes have been somewhere. */
+/* A later turn of a warp. */
 static inline enum exec_turn run_again(struct exec_warp *warp, bool cold, bool probed)
 {
     const struct exec_counts *counts = &warp->worker->counts;
     if (warp->poll_latest != NULL) {
-        /* The worker's counts have gone on with what other warps did. */
+        /* Other warps have changed the worker's counts since this one's last poll. */
         warp->idle.loaded = counts->bytes_loaded;
         warp->idle.transactions = counts->transactions;
     }
@@ -521,7 +528,7 @@ unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
 
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all);
 
-/* Registers that may be read before they are written: what such a program does is the same
+/* Fills registers that may be read before they are written, so that such a program behaves the same
  * whichever blocks ran before. */
 static inline void frame_poison(struct exec_frame *frame)
 {
@@ -530,7 +537,7 @@ static inline void frame_poison(struct exec_frame *frame)
         memset(frame->slots + function->poisoned[k].offset, 0xa5, function->poisoned[k].size);
 }
 
-/* Brings the constants of a frame that an earlier block used up to date. */
+/* Updates the constants of a frame that an earlier block used. */
 static void frame_renew(struct exec_warp *warp, struct exec_frame *frame)
 {
     if (frame->block_serial == warp->block->serial) return;
@@ -580,7 +587,7 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
 
 void exec_frame_free(struct exec_frame *frame)
 {
-    /* Depth first without recursion: the chain of a deep recursion may be long. */
+    /* Depth first, without recursion: the call chain may be long. */
     while (frame != NULL) {
         struct exec_frame *child = frame->children;
         if (child != NULL) {
@@ -607,7 +614,7 @@ static void fill64(unsigned char *slot, uint64_t value)
     for (unsigned l = 0; l < EXEC_LANES; l++) lanes[l] = value;
 }
 
-/* Writes the frame's constants: all of them, or those that change from block to block. */
+/* Writes the frame's constants: all, or only those that change from block to block. */
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all)
 {
     const struct exec_function *function = frame->function;
@@ -621,7 +628,7 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
         uint64_t value = constant->value;
         switch (constant->kind) {
         case EXEC_CONSTANT_SPECIAL:
-            if (constant->index == PTX_SPECIAL_CTAID && value < 3) { /* of nearly every block */
+            if (constant->index == PTX_SPECIAL_CTAID && value < 3) { /* the usual one */
                 value = warp->block->position[value];
                 break;
             }
@@ -656,7 +663,7 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
 
 /* ---- a block that begins --------------------------------------------------------------------- */
 
-/* A word for each lane. */
+/* One word per lane. */
 typedef uint32_t frame_words __attribute__((vector_size(4 * EXEC_LANES), aligned(4)));
 
 static bool is_position(const struct exec_constant *constant)
@@ -665,8 +672,8 @@ static bool is_position(const struct exec_constant *constant)
            constant->value < 3 && constant->width == 4;
 }
 
-/* Brings the kernel's frames, which an earlier block used, up to date. Nearly always the block's
- * position alone has changed. */
+/* Updates the kernel's frames, which an earlier block used. Usually only the block's position has
+ * changed. */
 static void roots_renew(struct exec_block *block, const struct exec_function *function)
 {
     const struct exec_warp *const end = block->warps + block->warp_count;
@@ -705,7 +712,7 @@ bool exec_warps_start(struct exec_block *block)
         clear(warp, function->local_bytes);
         warp->live = warp->existing;
         warp->fresh = true;
-        if (in_cluster) warp_start(warp); /* other blocks look at it */
+        if (in_cluster) warp_start(warp); /* other blocks may look at the warp */
     }
     return true;
 }
