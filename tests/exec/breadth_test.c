@@ -214,6 +214,46 @@ START_TEST(ignored_sources_are_zero)
 }
 END_TEST
 
+/* A policy for the cache is no number of bytes. */
+START_TEST(a_policy_changes_nothing)
+{
+    run("createpolicy.fractional.L2::evict_first.b64 %d5, 1.0;\nmov.u32 %r2, s;\n"
+        "cp.async.cg.shared.global.L2::cache_hint [%r2], [%in], 16, %d5;\n"
+        "cp.async.ca.shared.global.L2::cache_hint [%r2+16], [%in+16], 8, 4, %d5;\n"
+        "cp.async.wait_all;\nld.shared.v4.u32 {%r3,%r4,%r5,%r6}, [%r2];\n"
+        "st.global.v4.u32 [%out], {%r3,%r4,%r5,%r6};\nld.shared.v2.u32 {%r3,%r4}, [%r2+16];\n"
+        "st.global.v2.u32 [%out+16], {%r3,%r4};",
+        1);
+    for (unsigned k = 0; k < 5; k++) ck_assert_uint_eq(output[k], input[k]);
+    ck_assert_uint_eq(output[5], 0);
+}
+END_TEST
+
+/* Of a copy that reads less than it writes only those bytes need be there. */
+START_TEST(copies_may_end_where_memory_does)
+{
+    struct exec_program *program = device_program(
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 pi, .param .u64 po) {\n.reg .b64 %in, %out, %d;\n"
+        ".shared .align 16 .b8 s[16];\nld.param.u64 %in, [pi];\nld.param.u64 %out, [po];\n"
+        "cp.async.ca.shared.global [s], [%in+96], 8, 4;\ncp.async.wait_all;\n"
+        "ld.shared.u64 %d, [s];\nst.global.u64 [%out], %d;\nret;\n}\n");
+    void *bytes;
+    for (uint32_t k = 0; k < WORDS; k++) input[k] = 0x1000 + 3 * k;
+    const uint64_t parameters[] = {device_buffer_of(input, 100, NULL), device_buffer(8, &bytes)};
+    struct device_run one = {
+        .program = program, .name = "k", .blocks = 1, .threads = 1, .parameters = parameters};
+    const enum exec_end end = device_launch(&one);
+    ck_assert_msg(end == EXEC_DONE, "%s", device_sentence(&one));
+    memcpy(output, bytes, 8);
+    exec_program_destroy(program);
+    device_reset();
+    ck_assert_uint_eq(output[0], input[24]);
+    ck_assert_uint_eq(output[1], 0);
+    ck_assert_uint_eq(one.counts.bytes_loaded, 4);
+}
+END_TEST
+
 /* ---- atomics ------------------------------------------------------------------------------------
  */
 
@@ -321,6 +361,8 @@ int main(void)
     tcase_add_test(tests, bulk_copies_and_reductions);
     tcase_add_test(tests, bulk_shapes_are_checked);
     tcase_add_test(tests, ignored_sources_are_zero);
+    tcase_add_test(tests, a_policy_changes_nothing);
+    tcase_add_test(tests, copies_may_end_where_memory_does);
     tcase_add_test(tests, vector_atomics);
     tcase_add_test(tests, numbers_of_128_bits);
     tcase_add_test(tests, vectors_of_eight);

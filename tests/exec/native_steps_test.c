@@ -169,6 +169,11 @@ static const struct {
                                       "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
                                           BOUNDS("s32", "%i", "0x7ffffff0")
                                               BOUNDS("u32", "%i", "0x7ffffff0") TAIL},
+    {"bounds of rows whose steps go all the way round", HEAD
+     "mul.lo.u32 %i, %t, 2654435761; mul.lo.u32 %n, %t, 1640531535; add.u32 %j, %i, %n;\n"
+     "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE BOUNDS("u32", "%i", "0x10000000")
+         BOUNDS("s32", "%i", "0x10000000") BOUNDS("u32", "%i", "0x100000")
+             BOUNDS("s32", "%i", "-0x100000") TAIL},
     {"bounds of 64 bits",
      HEAD "cvt.u64.u32 %b, %x; sub.u64 %b, %b, 20; add.u64 %a, %b, 20; mad.lo.u64 %a, %a, 4, %d;\n"
           "ld.global.u32 %v, [%a];\n" TAKE BOUNDS("u64", "%b", "4") BOUNDS("s64", "%b", "4")

@@ -528,6 +528,18 @@ KERNEL async_out_unfenced(const int *in, int *out, int n)
     if (threadIdx.x == 0) bulk_out(out + 128 * blockIdx.x, tile, 512);
 }
 
+// No thread executes the fence.
+KERNEL async_out_fenced_by_none(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) int tile[128];
+    tile[threadIdx.x] = in[index()]; // async_out_fenced_by_none
+    // clang-format off
+    asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, -1000000; @p fence.proxy.async.shared::cta; }" ::"r"(n) : "memory");
+    // clang-format on
+    __syncthreads();
+    if (threadIdx.x == 0) bulk_out(out + 128 * blockIdx.x, tile, 512);
+}
+
 KERNEL async_out_fenced_once(const int *in, int *out, int n)
 {
     __shared__ alignas(16) int tile[128];

@@ -51,8 +51,9 @@ static struct exec_proxy *proxy_of(struct exec_block *block)
 int exec_proxy_fence(struct exec_warp *warp, const struct exec_inst *inst)
 {
     struct exec_proxy *proxy = proxy_of(warp->block);
-    (void)inst;
-    if (proxy != NULL) proxy->fenced = warp->block->shadow->time;
+    warp->instructions--;
+    if (proxy != NULL && exec_racecheck_lanes(warp, inst))
+        proxy->fenced = warp->block->shadow->time;
     return EXEC_GO;
 }
 
@@ -92,6 +93,7 @@ void exec_proxy_reads(const struct exec_warp *warp, const struct exec_inst *inst
 int exec_proxy_map_fence(struct exec_warp *warp, const struct exec_inst *inst)
 {
     struct exec_proxy *proxy = proxy_of(warp->block);
+    warp->instructions--;
     if (proxy != NULL && exec_racecheck_lanes(warp, inst)) proxy->map_count = 0;
     return EXEC_GO;
 }

@@ -119,7 +119,8 @@ static uint8_t flow_of(const struct exec_inst *inst)
     static exec_handler *const asides[] = {
         exec_branch_guarded, exec_branch_round, exec_branch_round_guarded, exec_barrier_sync,
         exec_barrier_arrive, exec_order_fence,  exec_causality_fence,      exec_proxy_fence,
-        exec_async_commit,   exec_async_wait,   exec_async_bulk_commit,    exec_async_bulk_wait};
+        exec_async_commit,   exec_async_wait,   exec_async_bulk_commit,    exec_async_bulk_wait,
+        exec_proxy_map_fence};
     const bool wrapped = inst->run == exec_guarded || inst->run == exec_rounded;
     exec_handler *run = wrapped ? inst->inner : inst->run;
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)

@@ -525,6 +525,7 @@ out:
     free(lower->written);
     free(lower->read);
     free(lower->symbols);
+    free(lower->parameters);
     free(lower->next_act);
     free(lower->starts);
     free(lower->batch_of);

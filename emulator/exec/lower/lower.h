@@ -50,9 +50,10 @@ struct lower {
     uint8_t *written;                   /* of each register: LOWER_UNSEEN, ... */
     bool *read;                         /* of each register: some instruction reads it */
     const struct ptx_operand **symbols; /* the variable's address it holds, or NULL; racecheck.c */
-    uint32_t *next_act;                 /* of each instruction: the next act; made with `symbols` */
-    const uint32_t *offsets;            /* of each body variable, in local or shared memory */
-    uint32_t scratch_begin;             /* LOWER_SCRATCH slots of 8 bytes per lane */
+    int64_t *parameters;     /* of an entry, per register: see memory.c; NULL: not yet asked for */
+    uint32_t *next_act;      /* of each instruction: the next act; made with `symbols` */
+    const uint32_t *offsets; /* of each body variable, in local or shared memory */
+    uint32_t scratch_begin;  /* LOWER_SCRATCH slots of 8 bytes per lane */
     uint32_t scratch_used;
     uint32_t carry; /* slot of the carry flag */
     uint32_t frame_end;

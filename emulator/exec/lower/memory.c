@@ -25,6 +25,67 @@ static bool entry_parameter(const struct lower *lower, const struct ptx_operand 
     return address->variable == NULL || lower_parameter_index(lower, address->variable) >= 0;
 }
 
+/* ---- parameters behind registers ------------------------------------------------------------- */
+
+enum { NOT_A_PARAMETER = -1 };
+
+/* Returns the offset among the entry's parameters that the operand is the address of, or
+ * NOT_A_PARAMETER if that is unknown. */
+static int64_t parameter_offset(const struct lower *lower, const struct ptx_operand *operand)
+{
+    if (operand->kind == PTX_OPERAND_REGISTER) return lower->parameters[operand->reg];
+    if (operand->kind != PTX_OPERAND_SYMBOL || operand->variable == NULL) return NOT_A_PARAMETER;
+    const int32_t index = lower_parameter_index(lower, operand->variable);
+    return index < 0 ? NOT_A_PARAMETER
+                     : (int64_t)lower->function->info.parameters[index].offset + operand->offset;
+}
+
+/* Finds the registers, written once, that hold the address of a parameter, or a constant number of
+ * bytes behind one: nvcc passes a structure by such a register to what it inlines. */
+static bool find_parameters(struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    lower->parameters = malloc((source->register_count + (size_t)1) * sizeof *lower->parameters);
+    if (lower->parameters == NULL) {
+        lower->failed = true;
+        return false;
+    }
+    for (uint32_t k = 0; k <= source->register_count; k++) lower->parameters[k] = NOT_A_PARAMETER;
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        const struct ptx_instruction *inst = &source->instructions[k];
+        const struct ptx_operand *operands = inst->operands;
+        const bool adds = inst->op == PTX_OP_ADD && ptx_type_bytes(inst->type) == 8 &&
+                          operands[2].kind == PTX_OPERAND_IMMEDIATE;
+        if ((inst->op != PTX_OP_MOV && !adds) || operands[0].kind != PTX_OPERAND_REGISTER ||
+            lower->written[operands[0].reg] != LOWER_ONCE)
+            continue;
+        const int64_t offset = parameter_offset(lower, &operands[1]);
+        if (offset == NOT_A_PARAMETER) continue;
+        lower->parameters[operands[0].reg] = offset + (adds ? (int64_t)operands[2].bits : 0);
+    }
+    return true;
+}
+
+/* Finds where among the entry's parameters a load reads, if its address is constant. */
+static bool find_parameter(struct lower *lower, const struct ptx_operand *address, uint64_t *offset)
+{
+    int64_t first;
+    if (address->reg == PTX_NO_REGISTER && address->variable == NULL) return false;
+    if (address->reg == PTX_NO_REGISTER) {
+        const int32_t index = lower_parameter_index(lower, address->variable);
+        first = (int64_t)lower->function->info.parameters[index].offset;
+    } else {
+        if (lower->parameters == NULL && !find_parameters(lower)) return false;
+        first = lower->parameters[address->reg];
+        if (first == NOT_A_PARAMETER) return false;
+    }
+    first += address->offset;
+    *offset = (uint64_t)first;
+    return first >= 0;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
 /* Shared memory that may belong to another block is accessed by its generic address. */
 static bool find_place_in_cluster(struct lower *lower, const struct ptx_operand *address,
                                   struct lower_place *place)
@@ -66,10 +127,8 @@ bool lower_find_place(struct lower *lower, const struct ptx_operand *address, ui
     } else if (is_param(space)) {
         if (!entry_parameter(lower, address)) {
             place->where = "local";
-        } else if (address->reg == PTX_NO_REGISTER && address->variable != NULL) {
+        } else if (find_parameter(lower, address, &place->offset)) {
             place->where = NULL;
-            const int32_t index = lower_parameter_index(lower, address->variable);
-            place->offset += lower->function->info.parameters[index].offset;
             return true;
         } else {
             place->where = "generic";
@@ -485,6 +544,11 @@ static void lower_wide_atomic(struct lower *lower)
     const struct ptx_instruction *at = lower->at;
     const bool cas = at->modifiers.operation == PTX_ATOMIC_CAS;
     const struct ptx_operand *d = &at->operands[0];
+    if (at->operands[2].kind != PTX_OPERAND_REGISTER ||
+        (cas && at->operands[3].kind != PTX_OPERAND_REGISTER)) {
+        lower_unsupported(lower, UNSUPPORTED_ATOMIC_TYPE);
+        return;
+    }
     lower_guard(lower);
     const uint32_t base = lower_generic(lower, &at->operands[1], at->modifiers.space);
     if (base == EXEC_NO_SLOT) return;
@@ -592,8 +656,11 @@ static void lower_copy(struct lower *lower)
     const struct ptx_instruction *at = lower->at;
     struct lower_place to, from;
     const uint64_t size = at->operands[2].bits;
-    if (at->operand_count > 3 && at->operands[3].kind != PTX_OPERAND_IMMEDIATE &&
-        !(at->operands[3].kind == PTX_OPERAND_REGISTER)) {
+    const bool has_policy =
+        at->modifiers.hint == PTX_HINT_POLICY || at->modifiers.hint2 == PTX_HINT_POLICY;
+    const uint32_t count = at->operand_count - has_policy; /* the policy stands last */
+    if (count > 3 && at->operands[3].kind != PTX_OPERAND_IMMEDIATE &&
+        at->operands[3].kind != PTX_OPERAND_REGISTER) {
         lower_unsupported(lower, UNSUPPORTED_PART_OF_ELEMENT);
         return;
     }
@@ -606,7 +673,7 @@ static void lower_copy(struct lower *lower)
         return;
     const uint32_t all = lower_value(lower, size, 4);
     uint32_t kept = all;
-    const struct ptx_operand *fourth = at->operand_count > 3 ? &at->operands[3] : NULL;
+    const struct ptx_operand *fourth = count > 3 ? &at->operands[3] : NULL;
     const bool ignores = fourth != NULL && fourth->kind == PTX_OPERAND_REGISTER &&
                          lower->source->registers[fourth->reg].type == PTX_PRED;
     if (fourth != NULL) kept = lower_source(lower, fourth, ignores ? LOWER_MASK : 4);

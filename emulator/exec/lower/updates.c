@@ -94,7 +94,8 @@ static bool is_weak(const struct ptx_instruction *at)
     return at->modifiers.semantics == PTX_ABSENT || at->modifiers.semantics == PTX_SEM_WEAK;
 }
 
-/* `first` is the result of loads_there; `left` counts the values that may still be followed. */
+/* Loads before `first`, the result of loads_there, do not count; `left` counts the values that may
+ * still be followed. */
 static enum origin origin_of(struct lower *lower, const struct ptx_instruction *first,
                              const struct ptx_instruction *before, const struct ptx_operand *value,
                              uint32_t depth, uint32_t *left)
@@ -105,7 +106,8 @@ static enum origin origin_of(struct lower *lower, const struct ptx_instruction *
     const struct ptx_instruction *at = definition(lower, before, value->reg);
     if (at == NULL) return origin;
     if (at->op == PTX_OP_LD)
-        return is_weak(at) && lower_same_address(lower, &lower->at->operands[0], &at->operands[1])
+        return at >= first && is_weak(at) &&
+                       lower_same_address(lower, &lower->at->operands[0], &at->operands[1])
                    ? ORIGIN_MOVED
                    : ORIGIN_OTHER;
     const enum origin step = passes(at->op);

@@ -125,35 +125,49 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     cache->early = cache->between_blocks && access == EXEC_LOAD ? EXEC_EARLY : 0;
 }
 
-unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                            uint64_t address, uint32_t size, enum exec_access access, bool generic)
+/* Resolves an access that is a multiple of `size` away from 0 and touches `bytes` bytes. */
+static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                              uint64_t address, uint32_t size, uint32_t bytes,
+                              enum exec_access access, bool generic)
 {
     const bool store = access != EXEC_LOAD;
     if (!(address & (size - 1))) {
         if ((address >> 56) == 1) {
             uint64_t left;
-            unsigned char *bytes = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
-            if (bytes != NULL && (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_GRID)
+            unsigned char *host = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
+            if (host != NULL && (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_GRID)
                 exec_causality_meet_grid(warp, inst, address, access);
-            if (bytes != NULL && left >= size) return bytes;
+            if (host != NULL && left >= bytes) return host;
         } else {
             const struct memory_region *region = memory_find(address);
-            if (region != NULL && region->size - (address - region->address) >= size &&
+            if (region != NULL && region->size - (address - region->address) >= bytes &&
                 !(store && region->read_only)) {
                 struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
                 if (cache->region != region || cache->access != access)
-                    cache_fill(warp, inst, lane, region, access, size);
-                exec_mark(cache, address, size);
+                    cache_fill(warp, inst, lane, region, access, bytes);
+                exec_mark(cache, address, bytes);
                 if (exec_grid_shadow_wanted(cache))
-                    exec_grid_shadow_touch(warp, inst, cache, lane, address, size);
+                    exec_grid_shadow_touch(warp, inst, cache, lane, address, bytes);
                 if (access != EXEC_STORE && exec_block_shadow_wanted(cache))
-                    exec_block_shadow_lane(warp, inst, cache, lane, address, size);
+                    exec_block_shadow_lane(warp, inst, cache, lane, address, bytes);
                 return region->bytes + (address - region->address);
             }
         }
     }
     exec_stop_access(warp, inst, lane, address, size, store, generic);
     return NULL;
+}
+
+unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                            uint64_t address, uint32_t size, enum exec_access access, bool generic)
+{
+    return resolve(warp, inst, lane, address, size, size, access, generic);
+}
+
+unsigned char *exec_resolve_part(struct exec_warp *warp, const struct exec_inst *inst,
+                                 unsigned lane, uint64_t address, uint32_t size, uint32_t bytes)
+{
+    return resolve(warp, inst, lane, address, size, bytes, EXEC_LOAD, false);
 }
 
 const unsigned char *exec_peek(struct exec_warp *warp, unsigned lane, uint64_t address,

@@ -666,6 +666,7 @@ static struct exec_grid *kept_take(const struct exec_launch *launch, const struc
     grid->launch = launch;
     grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     grid->next = grid->executed = 0;
+    grid->looks_told = false;
     assert(grid->failed == UINT64_MAX && grid->count == 0 && !grid->together);
     for (unsigned k = 0; k < grid->worker_count; k++) {
         struct exec_worker *worker = &grid->workers[k];

@@ -37,6 +37,10 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
  * store only between blocks, because its value is not known here. */
 unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                             uint64_t address, uint32_t size, enum exec_access access, bool generic);
+/* The same for a load of global memory that reads only the first `bytes` bytes of `size`: the
+ * address has to be a multiple of `size` all the same. */
+unsigned char *exec_resolve_part(struct exec_warp *warp, const struct exec_inst *inst,
+                                 unsigned lane, uint64_t address, uint32_t size, uint32_t bytes);
 /* Adds everything that the worker has accessed to the launch's footprint. If the caller then
  * empties the footprint (exec_footprint_empty), it receives only later accesses. */
 void exec_touches_settle(struct exec_worker *worker);

@@ -75,15 +75,15 @@ static void start_threads(unsigned count)
  * they left the structure in. */
 static void adopt(void)
 {
-    if (pool.owner == getpid()) return;
+    if (__atomic_load_n(&pool.owner, __ATOMIC_ACQUIRE) == getpid()) return;
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.work, NULL);
     pthread_cond_init(&pool.idle, NULL);
-    pool.owner = getpid();
     pool.threads = 0;
     pool.wanted = 0;
     pool.running = 0;
     pool.busy = false;
+    __atomic_store_n(&pool.owner, getpid(), __ATOMIC_RELEASE);
 }
 
 unsigned exec_pool_processors(void)
@@ -97,8 +97,10 @@ unsigned exec_pool_processors(void)
 
 unsigned exec_threads(void)
 {
+    /* In a forked child the lock may be held for ever by a thread that is not there. */
+    if (__atomic_load_n(&pool.owner, __ATOMIC_ACQUIRE) != getpid()) return 0;
     pthread_mutex_lock(&pool.lock);
-    const unsigned threads = pool.owner == getpid() ? pool.threads : 0;
+    const unsigned threads = pool.threads;
     pthread_mutex_unlock(&pool.lock);
     return threads;
 }

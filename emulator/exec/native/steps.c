@@ -201,6 +201,15 @@ const struct native_rule *native_rule_of(const struct native_steps *steps,
     return NULL;
 }
 
+/* Returns true when 31 steps may go all the way round the slot's numbers: then the last lane's
+ * value can be on the expected side of the first one's although values in between are not. */
+static bool may_go_round(const struct native_steps *steps, size_t index, uint32_t offset)
+{
+    const int64_t away = (int64_t)native_step_before(steps, index, offset) * (EXEC_LANES - 1);
+    return native_live_width(steps->live, offset) == NATIVE_NARROW &&
+           (away > UINT32_MAX || away < -(int64_t)UINT32_MAX);
+}
+
 const struct native_comparison *native_comparison_of(const struct native_steps *steps,
                                                      const struct exec_inst *inst)
 {
@@ -210,7 +219,9 @@ const struct native_comparison *native_comparison_of(const struct native_steps *
         if (known.comparisons[k].run == inst->run)
             return steps->in_line[index] &&
                            native_step_before(steps, index, inst->a) != NATIVE_ANY &&
-                           native_step_before(steps, index, inst->b) != NATIVE_ANY
+                           native_step_before(steps, index, inst->b) != NATIVE_ANY &&
+                           !may_go_round(steps, index, inst->a) &&
+                           !may_go_round(steps, index, inst->b)
                        ? &known.comparisons[k]
                        : NULL;
     return NULL;

@@ -11,6 +11,8 @@
 #include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/tables.h"
 
+#include <string.h>
+
 /* Computes the active lanes' pointers when all lanes access shared memory of their own block, as
  * nearly all instructions in state space "shared" do. Returns false, without effect, otherwise. */
 static bool own_pointers(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
@@ -284,9 +286,10 @@ static int copy(struct exec_warp *warp, const struct exec_inst *inst, uint32_t s
         if (to[l] == NULL) return EXEC_STOP;
         from[l] = to[l];
         if (!kept[l]) continue;
-        from[l] = exec_resolve(warp, inst, l, source[l] + inst->imm, size, EXEC_LOAD, false);
+        const uint32_t bytes = kept[l] < size ? kept[l] : size;
+        from[l] = exec_resolve_part(warp, inst, l, source[l] + inst->imm, size, bytes);
         if (from[l] == NULL) return EXEC_STOP;
-        warp->worker->counts.bytes_loaded += size;
+        warp->worker->counts.bytes_loaded += bytes;
         warp->worker->counts.transactions++;
     }
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
@@ -314,8 +317,6 @@ DEFINE_COPY(16)
 const struct exec_row exec_atomic_rows[] = {
 #define ATOMIC(name, keys, T, expression) {keys, op_##name, #T},
 #include "emulator/exec/ops/atomic.def"
-
-#include <string.h>
     {"atom.exch.b128", op_exch_128, ""},
     {"atom.cas.b128", op_cas_128, ""},
     {"aligned", op_aligned, ""},

@@ -46,11 +46,11 @@ static enum blas_status copy_vector(void *to, int64_t to_step, const void *from,
          copy_vector(y, step_y, x, step_x, element, n, kind, true, stream), I n, I element,        \
          const void *x, I step_x, void *y, I step_y, cudaStream_t stream)                          \
     COPY(direction##Matrix##suffix,                                                                \
-         copy_rows(b, ldb * (int64_t)element, a, lda * (int64_t)element, rows * (int64_t)element,  \
+         copy_rows(b, ldb *(int64_t)element, a, lda *(int64_t)element, rows *(int64_t)element,     \
                    columns, kind, false, NULL),                                                    \
          I rows, I columns, I element, const void *a, I lda, void *b, I ldb)                       \
     COPY(direction##MatrixAsync##suffix,                                                           \
-         copy_rows(b, ldb * (int64_t)element, a, lda * (int64_t)element, rows * (int64_t)element,  \
+         copy_rows(b, ldb *(int64_t)element, a, lda *(int64_t)element, rows *(int64_t)element,     \
                    columns, kind, true, stream),                                                   \
          I rows, I columns, I element, const void *a, I lda, void *b, I ldb, cudaStream_t stream)
 VECTORS(Set, cudaMemcpyHostToDevice, , int)

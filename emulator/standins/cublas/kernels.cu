@@ -146,24 +146,42 @@ template <class S, class C> __device__ void update(C *to, S alpha, S sum, S beta
 
 enum { COLUMNS = 4 }; // of C, that a thread has of one row
 
+// Adds the products of a row of op(A) and COLUMNS columns of op(B), `of` by their first elements,
+// to `sum`. BY_COLUMNS: neighbouring rows of op(A) are neighbours in memory, which the compiler
+// knows so.
+template <class E, class S, bool BY_COLUMNS>
+__device__ void add_products(const blas_gemm &p, const E *a, int64_t i, const E *const *of, S *sum)
+{
+    const E *x = BY_COLUMNS ? a + i : a + i * p.a.row;
+    const E *y[COLUMNS];
+    for (int q = 0; q < COLUMNS; q++) y[q] = of[q];
+#pragma unroll 1
+    for (int64_t k = 0; k < p.k; k++) {
+        const S left = Number<S>::conjugate((S)*x, p.a.conjugate);
+        x += p.a.column;
+        for (int q = 0; q < COLUMNS; q++) {
+            add_product(sum[q], left, Number<S>::conjugate((S)*y[q], p.b.conjugate));
+            y[q] += p.b.row;
+        }
+    }
+}
+
 // Elements of A and B have type E, those of C type C; sums have type S, alpha and beta type F.
 template <class E, class C, class S, class F> __device__ void gemm(const blas_gemm &p)
 {
     const int64_t i = thread_x(), first = thread_y() * COLUMNS;
     const S alpha = factor<S, F>(p.alpha), beta = factor<S, F>(p.beta);
     if (i >= p.m || first >= p.n) return;
-    C *c = matrix<C>(p.c, blockIdx.z) + i * p.c.row;
+    C *c = matrix<C>(p.c, blockIdx.z) + i;
     S sum[COLUMNS] = {};
     if (!is_zero(alpha) && p.k > 0) {
-        const E *a = matrix<E>(p.a, blockIdx.z) + i * p.a.row;
-        const E *b = matrix<E>(p.b, blockIdx.z), *of[COLUMNS];
+        const E *a = matrix<E>(p.a, blockIdx.z), *b = matrix<E>(p.b, blockIdx.z), *of[COLUMNS];
         for (int q = 0; q < COLUMNS; q++) // past the last column it is the last once more
             of[q] = b + (first + q < p.n ? first + q : p.n - 1) * p.b.column;
-        for (int64_t k = 0; k < p.k; k++) {
-            const S x = Number<S>::conjugate((S)a[k * p.a.column], p.a.conjugate);
-            for (int q = 0; q < COLUMNS; q++)
-                add_product(sum[q], x, Number<S>::conjugate((S)of[q][k * p.b.row], p.b.conjugate));
-        }
+        if (p.a.row == 1)
+            add_products<E, S, true>(p, a, i, of, sum);
+        else
+            add_products<E, S, false>(p, a, i, of, sum);
     }
     for (int q = 0; q < COLUMNS && first + q < p.n; q++)
         update(&c[(first + q) * p.c.column], alpha, sum[q], beta);

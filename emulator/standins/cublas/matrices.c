@@ -167,6 +167,7 @@ struct given3 {
     enum blas_letter letter;
     int op_a, op_b, fill, unit;
     bool right, hermitian, both;
+    bool b_is_vector;           /* ldb is its step, which may be below zero */
     bool real_alpha, real_beta; /* these are of the real type */
     int64_t m, n, k;
     const void *alpha, *beta;
@@ -194,7 +195,8 @@ static enum blas_status run3(const struct cublasContext *handle, const char *rou
                             .hermitian = g->hermitian,
                             .both = g->both};
     if (g->m < 0 || g->n < 0 || g->k < 0 || !is_fine(g->rows_a, g->lda) ||
-        !is_fine(g->rows_b, g->ldb) || (g->c != NULL && !is_fine(g->m, g->ldc)))
+        (!g->b_is_vector && !is_fine(g->rows_b, g->ldb)) ||
+        (g->c != NULL && !is_fine(g->m, g->ldc)))
         return BLAS_INVALID_VALUE;
     if (g->alpha != NULL) p.alpha = blas_scalar(handle, g->letter, g->real_alpha, g->alpha);
     if (g->beta != NULL) p.beta = blas_scalar(handle, g->letter, g->real_beta, g->beta);
@@ -270,8 +272,9 @@ static enum blas_status by_vector(const struct cublasContext *handle, const char
 /* The diagonal is a vector, whose step may be negative; as a matrix it is a row. */
 #define DGMM(L, suffix, I)                                                                         \
     LEVEL3(L##dgmm##suffix, by_element, "dgmm",                                                    \
-           LIST(.letter = BLAS_##L, .right = side == BLAS_RIGHT, .op_b = BLAS_OP_T, .m = m,        \
-                .n = n, .rows_a = m, .a = a, .lda = lda, .c = c, .ldc = ldc,                       \
+           LIST(.letter = BLAS_##L, .right = side == BLAS_RIGHT, .b_is_vector = true,              \
+                .op_b = BLAS_OP_T, .m = m, .n = n, .rows_a = m, .a = a, .lda = lda, .c = c,        \
+                .ldc = ldc,                                                                        \
                 .b = blas_vector(BLAS_##L, x, side == BLAS_RIGHT ? n : m, step_x).first,           \
                 .ldb = step_x),                                                                    \
            int side, I m, I n, MATRIX(I), VECTOR(x, I), RESULT(I))
