@@ -1,11 +1,11 @@
-/* What the devices say of themselves. */
+/* Device queries: name, UUID, attributes, PCI address, peers. */
 #include "emulator/driver/core/core.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char device_name[] = "Overlap software device";
-/* That of the first; of the others the last byte counts on. */
+/* The UUID of device 0. The last byte counts up for the other devices. */
 static const CUuuid device_uuid = {
     {0x4f, 0x76, 0x65, 0x72, 0x6c, 0x61, 0x70, 0x00, 'd', 'e', 'v', 'i', 'c', 'e', ' ', '0'}};
 
@@ -110,7 +110,8 @@ CUresult driver_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
     unsigned domain = 0, bus = 0, device = 0, function = 0;
     NEED_POINTER(dev);
     NEED_POINTER(pciBusId);
-    /* The three forms of the documentation: with domain and function, with domain, with neither. */
+    /* The three forms in CUDA's documentation: with domain and function, with domain, with
+     * neither. */
     bool read = sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &device, &function) >= 3 ||
                 (domain = 0, sscanf(pciBusId, "%x:%x.%x", &bus, &device, &function) >= 2);
     for (int i = 0; read && domain == 0 && device == 0 && i < devices_count(); i++) {
@@ -135,7 +136,7 @@ CUresult driver_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice
     NEED_POINTER(canAccessPeer);
     NEED_DEVICE(dev);
     NEED_DEVICE(peerDev);
-    *canAccessPeer = 0; /* none is a peer of another, nor of itself */
+    *canAccessPeer = 0; /* no device is a peer of another device or of itself */
     return CUDA_SUCCESS;
 }
 

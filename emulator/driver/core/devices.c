@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Until the environment has been read there is the one that there is without it. */
+/* Before the environment is read, one default device exists. */
 static struct {
     struct device all[MEMORY_DEVICES];
     unsigned there;
@@ -76,7 +76,8 @@ static bool read_there(const char *text, uint64_t memory, size_t gpu)
 
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
-/* "3", or the beginning of a UUID that only one device has; -1: it names none. */
+/* The index of the device that `text` names: a number such as "3", or a prefix of the UUID of
+ * exactly one device. -1: `text` names no device. */
 static int named_by(const char *text, size_t length)
 {
     int found = -1;
@@ -92,8 +93,8 @@ static int named_by(const char *text, size_t length)
     return found;
 }
 
-/* The list ends at its first entry that names no device. Naming one twice is an error of its own
- * (as an H100's driver has it). */
+/* The list ends at its first entry that names no device. Naming a device twice is an error of its
+ * own (as with an H100's driver). */
 static CUresult read_visible(const char *text)
 {
     devices.count = 0;
@@ -149,9 +150,9 @@ CUresult devices_read(uint64_t memory, size_t gpu)
     return refusal;
 }
 
-/* ---- what a device says of itself ------------------------------------------------------------ */
+/* ---- device attributes ----------------------------------------------------------------------- */
 
-/* By their numbers: launches ask for some of them. */
+/* Indexed by attribute, because launches look some of them up. */
 static const struct {
     bool known;
     int value;

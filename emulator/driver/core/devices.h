@@ -1,15 +1,15 @@
-/* devices: which devices there are, and which of them the program sees. Read from the environment,
- * once, with the rest of it (environment.c); from then on nothing here changes.
+/* devices: which devices exist and which of them the program sees. Both are read from the
+ * environment once, together with the other settings (environment.c), and never change afterwards.
  *
- *   OVERLAP_DEVICES        how many there are: N, each of them like the one device that there is
- *                          without it; or a list of GPUs (trace/gpus.h), each of which describes
- *                          itself as that GPU, with the memory behind a colon (OVERLAP_MEMORY
- *                          without one): h100,a100:2G,t4. 0: none
- *   CUDA_VISIBLE_DEVICES   numbers or UUIDs: which of those are seen, in this order
+ *   OVERLAP_DEVICES        the devices that exist: a number N of default devices, or a list of GPUs
+ *                          (trace/gpus.h). A device of the list reports the attributes of that GPU;
+ *                          its memory size may follow a colon (default: OVERLAP_MEMORY):
+ *                          h100,a100:2G,t4. 0: no device
+ *   CUDA_VISIBLE_DEVICES   the devices that the program sees, in this order: numbers or UUIDs
  *
- * What a device says of itself is core/device.c's. Contexts work on every device, but there is one
- * virtual clock: the first visible device's, on which the contexts of all devices take turns as
- * those of one GPU do. No device is a peer of another.
+ * Device attributes are queried in core/device.c. Contexts work on every device, but there is one
+ * virtual clock, modelled on the first visible device; the contexts of all devices share it by
+ * taking turns, like the contexts of one GPU. No device is a peer of another.
  *
  * Source of what is visible: CUDA Programming Guide, "CUDA Environment Variables".
  */
@@ -24,29 +24,33 @@
 #include <stdint.h>
 
 struct device {
-    unsigned number; /* among all that there are */
-    size_t gpu;      /* whose figures it has: index in trace/gpus.h */
-    bool named;      /* OVERLAP_DEVICES says that it is one */
+    unsigned number; /* index among all devices that exist */
+    size_t gpu;      /* the GPU whose attributes and times it has: index in trace/gpus.h */
+    bool named;      /* OVERLAP_DEVICES names this GPU */
     uint64_t memory; /* bytes */
 };
 
-/* Reads both variables; complains about values that are none. What cuInit has to return:
- * CUDA_SUCCESS, or why the program sees no device. `memory`: OVERLAP_MEMORY; `gpu`: OVERLAP_GPU. */
+/* Reads both variables and names invalid values on standard error. `memory`: bytes, from
+ * OVERLAP_MEMORY; `gpu`: the GPU of OVERLAP_GPU. Returns CUDA_SUCCESS, or the error that cuInit
+ * must return because the program sees no device. */
 CUresult devices_read(uint64_t memory, size_t gpu);
 
-/* How many the program sees, and the one of that ordinal, which must be there. */
+/* The number of visible devices, and the device of an ordinal, which must be visible. */
 int devices_count(void);
 const struct device *device_at(int ordinal);
-/* Of the calling thread's current context, or the first; it is there once cuInit has succeeded. */
+/* The ordinal of the device of the calling thread's current context, else 0. Valid once cuInit has
+ * succeeded. */
 int device_current(void);
 
-/* An attribute of a device; false: no device has one of that number. */
+/* Writes the value of an attribute. Returns false if no device has an attribute of that number. */
 bool device_attribute(int ordinal, int attribute, int *value);
-/* The same of an attribute that there is. */
+/* Returns the value of an attribute that is known to exist. */
 int device_says(int ordinal, CUdevice_attribute attribute);
-/* Its GPU's figures: what a multiprocessor holds, and how many there are. */
+/* The timing model of the device's GPU, including the number of multiprocessors and what one of
+ * them holds. */
 const struct timeline_model *device_model(int ordinal);
-/* Of the thread's device: the compute capability times ten, the newest PTX that it takes. */
+/* Ten times the compute capability of the thread's current device; this is also the newest PTX
+ * target that the device accepts. */
 unsigned device_capability(void);
 
 #endif

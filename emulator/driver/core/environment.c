@@ -1,22 +1,22 @@
-/* What the environment says to the device, read once, at cuInit. A value that
- * is none is named on standard error, with what is used instead; nothing else happens because of
- * it.
+/* The device's settings, read from the environment once, at cuInit. An invalid value is named on
+ * standard error together with the default that is used instead; it has no other effect.
  *
  *   OVERLAP_ORDER              latest (default), earliest, random:SEED (host threads: threads/)
- *   OVERLAP_MEMORY             the device's memory, 1M to 64G; 4G
- *   OVERLAP_WORKERS            host threads that run blocks, 1 to 64; one per processor
- *   OVERLAP_GPU                whose times the virtual clock takes: h100, ... (trace/gpus.h)
+ *   OVERLAP_MEMORY             the device's memory, 1M to 64G; default 4G
+ *   OVERLAP_WORKERS            host threads that run blocks, 1 to 64; default one per processor
+ *   OVERLAP_GPU                the GPU that the virtual clock models: h100, ... (trace/gpus.h)
  *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless
  *   OVERLAP_NATIVE             off (default), on, always: machine code of hot kernels
  *   OVERLAP_TURNS              on: host threads enter the device in turns (entry/turns.c)
- *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; 8
+ *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; default 8
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
- *   OVERLAP_DEVICES, CUDA_VISIBLE_DEVICES   which devices there are, and are seen: core/devices.h
+ *   OVERLAP_DEVICES, CUDA_VISIBLE_DEVICES   existing and visible devices: core/devices.h
  *
- *   OVERLAP_QUIET              all: nothing is written on standard error; anything else: what is in
- *                              the trace as well is not.
+ *   OVERLAP_RACES, OVERLAP_ADVICE   off: no race checking, no advice
+ *   OVERLAP_QUIET              all: nothing is written on standard error; any other value: what the
+ *                              trace records as well is not written.
  *
- * It never looks at OVERLAP_TRACE (trace) or OVERLAP_FAIL, which makes one call fail
+ * This file never reads OVERLAP_TRACE (trace) or OVERLAP_FAIL, which makes one call fail
  * (entry/entry.h).
  *
  * Source: CUDA Programming Guide, "CUDA Environment Variables".
@@ -82,7 +82,7 @@ static const struct number {
      "a size from 1M to 64G (such as 512M or 4G)", "4G"},
     {"OVERLAP_WORKERS", &current.workers, 1, 64, 0, false, "a number from 1 to 64",
      "one per processor"},
-    /* About a minute of one core; the lessons' kernels take a thousandth of it. */
+    /* About a minute on one core; the lessons' kernels need a thousandth of this. */
     {"OVERLAP_INSTRUCTION_LIMIT", &current.instruction_limit, 1, UINT64_MAX, 4000000000u, false,
      "a number of warp instructions", "4000000000"},
     {"CUDA_DEVICE_MAX_CONNECTIONS", &current.connections, 1, 32, 8, false, "a number from 1 to 32",
@@ -106,7 +106,8 @@ static unsigned unit_of(char letter)
     }
 }
 
-/* Digits, perhaps a unit, and nothing else; false also for what no 64 bits hold. */
+/* Parses digits, and a unit if `size` allows one, and nothing else. Returns false also when the
+ * value does not fit in 64 bits. */
 static bool read_number(const char *text, bool size, uint64_t *value)
 {
     *value = 0;
@@ -176,7 +177,7 @@ static void order_read(void)
                text);
 }
 
-/* The index of the GPU. */
+/* Returns the index of the GPU that OVERLAP_GPU names; 0 (the default GPU) without a valid one. */
 static size_t gpu_read(void)
 {
     const char *text = getenv(GPUS_VARIABLE);

@@ -1,4 +1,4 @@
-/* Objects: their handles, live and ended. */
+/* Objects: the tables of live and of ended handles. */
 #include "emulator/base/hash.h"
 #include "emulator/driver/core/core.h"
 
@@ -16,8 +16,8 @@ static struct object **bucket_of(const void *handle)
     return &live[hash_spread((uintptr_t)handle >> 5) >> 32 & (BUCKETS - 1)];
 }
 
-/* What objects were before they ended, and their memory, which is kept so that their handles mean
- * nothing else for a while. Rings. */
+/* Two rings: copies of the latest ended objects, for the reports about their handles, and the
+ * memory of freed objects, which is kept for a while so that no new object gets the same handle. */
 enum { ENDED = 4096 };
 static struct {
     struct ended_object {

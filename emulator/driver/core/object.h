@@ -1,8 +1,8 @@
-/* object: what a handle points to: the kinds of objects, the table of live handles, and those that
- * more than one room knows by their fields: contexts, streams, events, and operations, which are
- * work on its way into the timeline.
+/* object: what a handle points to. Declares the kinds of objects, the table of live handles, and
+ * the objects whose fields more than one room uses: contexts, streams, events, and operations (work
+ * on its way into the timeline).
  *
- * What a handle that means nothing is told of is not decided here (findings/handle.c).
+ * The error and the report for an invalid handle are decided elsewhere (findings/handle.c).
  */
 #ifndef OVERLAP_DRIVER_CORE_OBJECT_H
 #define OVERLAP_DRIVER_CORE_OBJECT_H
@@ -32,12 +32,12 @@ enum object_kind {
     OBJECT_USER,
     OBJECT_LINK,
     OBJECT_ARRAY,
-    OBJECT_TEXTURE, /* or a surface */
+    OBJECT_TEXTURE, /* a texture or a surface */
     OBJECT_ALLOCATION,
     OBJECT_KIND_COUNT
 };
 
-/* A call that was to make something, and failed: findings/unchecked.h. */
+/* A failed call that should have created an object of a kind (or memory): findings/unchecked.h. */
 enum { MISSING_MEMORY = OBJECT_KIND_COUNT, MISSING_KIND_COUNT };
 struct missing {
     const char *name; /* NULL: none */
@@ -49,18 +49,20 @@ struct missing {
 struct context;
 struct object;
 
-/* Ends an object for good; `implicit`: it goes with its context. */
+/* Ends and frees an object. `implicit`: the object ends because its context does. */
 typedef void object_ender(struct object *object, bool implicit);
 
-/* What every handle points to. */
+/* The beginning of every object; a handle is a pointer to it. */
 struct object {
     enum object_kind kind;
-    uint64_t id;                    /* of the trace: never used twice */
-    uint64_t caller;                /* of the call that made it; 0: the device itself did */
-    uint64_t ended;                 /* of the call that ended it; 0: it has not ended */
-    struct context *context;        /* that it ends with; NULL: of the process */
-    object_ender *end;              /* NULL: of the process */
-    struct object *next, *previous; /* in the context's list */
+    uint64_t id;                    /* id in the trace, never used twice */
+    uint64_t caller;                /* return address of the call that created it; 0: created by the
+                                       device itself */
+    uint64_t ended;                 /* return address of the call that ended it; 0: not ended */
+    struct context *context;        /* the context whose end ends it; NULL: belongs to the
+                                       process */
+    object_ender *end;              /* NULL: belongs to the process */
+    struct object *next, *previous; /* in the context's list of objects */
     struct object *bucket;          /* in the table of live handles */
 };
 
@@ -70,24 +72,25 @@ struct stream {
     unsigned flags;
     int priority;
     CUsynchronizationPolicy policy;
-    CUaccessPolicyWindow window; /* hints without an effect here, like the next two */
+    CUaccessPolicyWindow window; /* hints without an effect here, like the next two fields */
     CUlaunchMemSyncDomain domain;
     CUlaunchMemSyncDomainMap domains;
-    uint64_t triggers; /* timeline_op_number of its latest kernel that lets dependent ones begin
-                          before it ends; 0: none */
-    uint64_t thread;   /* of a per-thread default stream; 0: not one */
-    struct captured *captured; /* its part in a capture; NULL: it is not being captured */
-    struct stream *next;       /* in the context's list of those */
+    uint64_t triggers; /* timeline_op_number of its latest kernel that lets dependent kernels begin
+                          before its own end; 0: none */
+    uint64_t thread;   /* of a per-thread default stream, its thread's number; 0: another stream */
+    struct captured *captured; /* its part of a capture; NULL: not capturing */
+    struct stream *next;       /* next per-thread default stream of the context */
 };
 
 struct event {
     struct object object;
     unsigned flags;
-    struct timeline_op *record; /* the latest; NULL: never recorded */
-    struct captured *captured;  /* what a capture recorded, if that was later; NULL: it was not */
-    bool tried;                 /* the program has asked for a record of it */
-    uint64_t request;           /* of the call that made it */
-    /* The first wait for it that may have been meant to be for something; 0: none. */
+    struct timeline_op *record; /* the latest record; NULL: never recorded */
+    struct captured *captured;  /* what a capture recorded after `record`; NULL: nothing */
+    bool tried;                 /* the program has called a function that records it */
+    uint64_t request;           /* of the call that created it */
+    /* The first wait for the event before it was recorded (a possible mistake): return address,
+     * request and stack; 0: none. */
     uint64_t waited, waited_request;
     uint32_t waited_stack;
 };
@@ -97,67 +100,77 @@ enum { LIMITS = 16 };
 struct context {
     struct object object;
     int device; /* its ordinal */
-    bool alive; /* a context that was destroyed is kept, to say so */
+    bool alive; /* false once destroyed; the object is kept so that later uses can be reported */
     bool primary;
     unsigned flags;
     unsigned api_version;
-    unsigned attached; /* by cuCtxAttach, and not detached since */
-    CUresult sticky;   /* of a kernel that failed; CUDA_SUCCESS: none */
+    unsigned attached; /* calls of cuCtxAttach without a cuCtxDetach */
+    CUresult sticky;   /* error of a failed kernel; CUDA_SUCCESS: none */
     struct timeline_context *time;
     struct stream *legacy;
     struct stream *per_thread; /* list */
-    struct object *objects;    /* all that ends with it */
+    struct object *objects;    /* objects that end with it */
     size_t limits[LIMITS];     /* by CUlimit */
     CUfunc_cache cache;
-    const struct memory_region *heap; /* of malloc in kernels; NULL until a kernel runs */
-    bool has_printed;                 /* a kernel has */
-    /* Parameters of the launches that kernels are making; NULL until one does. */
+    const struct memory_region *heap; /* device heap of malloc in kernels; NULL until a kernel
+                                         runs */
+    bool has_printed;                 /* a kernel has printed */
+    /* Parameters of launches made by kernels; NULL until a kernel makes one. */
     const struct memory_region *launches;
-    size_t launches_used, launches_open; /* bytes of it; launches */
+    size_t launches_used, launches_open; /* bytes in use; launches not finished */
 };
 
-/* What an operation carries: made by operation_make, put into a stream by operation_submit, which
- * takes it over in any case (stream/stream.h). */
+/* An operation: work for the device together with its data. operation_make creates it;
+ * operation_submit puts it into a stream and takes ownership of it whether it succeeds or not
+ * (stream/stream.h). */
 struct operation {
-    struct trace_record record; /* completed and written when it has settled */
+    struct trace_record record; /* completed and written once the operation has settled */
     struct context *context;
     enum timeline_ran (*run)(struct operation *operation); /* NULL: nothing to do */
-    void (*abandoned)(struct operation *operation);        /* it will not run; may be NULL */
-    void (*drop)(struct operation *operation);             /* what `payload` owns; may be NULL */
-    void (*copied)(struct operation *operation);           /* it has a second owner; may be NULL */
-    /* It has been submitted and has not begun; may be NULL. */
+    void (*abandoned)(struct operation *operation);        /* called when the operation will never
+                                                              run; may be NULL */
+    void (*drop)(struct operation *operation);             /* releases what `payload` owns; may be
+                                                              NULL */
+    void (*copied)(struct operation *operation);           /* the payload was copied and now has two
+                                                              owners; may be NULL */
+    /* Called when the operation was submitted and has not begun; may be NULL. */
     void (*pending)(struct operation *operation, struct timeline_op *op);
-    void (*settled)(struct operation *operation); /* its record is written; may be NULL */
-    uint64_t family; /* the same for all that came of one launch by the host; 0: it is alone */
-    struct timeline_op *op; /* during `run` */
-    struct actor *actor;    /* what findings/races.c knows of it; NULL: nothing yet */
-    uint64_t flight;        /* of findings/in_flight.c; 0: none */
-    struct missing missing; /* of memory, when it was asked for */
-    bool is_common;         /* stream/operation.c: where its memory comes from */
-    bool awaited;           /* the program should wait for its end: findings/unfinished.h */
-    uint64_t stream_caller; /* who made the stream */
-    CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */
+    void (*settled)(struct operation *operation); /* called when its record has been written; may be
+                                                     NULL */
+    uint64_t family; /* common to all operations that one host launch led to; 0: single operation */
+    struct timeline_op *op; /* set while `run` runs */
+    struct actor *actor;    /* its actor in findings/races.c; NULL: none yet */
+    uint64_t flight;        /* number in findings/in_flight.c; 0: none */
+    struct missing missing; /* failed memory allocation pending when the operation was submitted */
+    bool is_common;         /* allocated from the pool of common sizes (stream/operation.c) */
+    bool awaited;           /* the program should wait for its end (findings/unfinished.h) */
+    uint64_t stream_caller; /* return address of the call that created the stream */
+    CUresult *outcome;      /* where a waiting caller wants the result; NULL: an error becomes the
+                               context's sticky error */
     size_t payload_size;
     _Alignas(16) unsigned char payload[];
 };
 
 /* Gives a new object of the process its id and makes its handle valid. */
 void object_add(struct object *object, enum object_kind kind);
-/* The same for one that ends with `context`, by `end`. */
+/* Like object_add, for an object that ends with `context`, which then calls `end`. */
 void object_add_to(struct context *context, struct object *object, enum object_kind kind,
                    object_ender *end);
-/* The reverse of both; the caller gives it to object_free. */
+/* Reverses both: the handle becomes invalid. The caller still has to call object_free. */
 void object_remove(struct object *object);
-/* Frees the memory that begins with the object, some time later: until then no other handle is the
- * same, and who uses this one is told when it ended. */
+/* Frees the object's memory, which begins with `object`, some time later. Until then no other
+ * object gets the same handle, so that a use of the stale handle can be reported with the place
+ * that ended the object. */
 void object_free(struct object *object);
-/* The object behind a handle if it is of that kind, else NULL. Says nothing. */
+/* The object behind a handle if the handle is valid and of that kind, else NULL. Reports
+ * nothing. */
 void *object_peek(const void *handle, enum object_kind kind);
-/* The same whatever its kind is, and one that has ended (as it was), the latest. */
+/* The object behind a valid handle of any kind; and a copy of the latest object that had this
+ * handle and has ended. NULL: none. */
 const struct object *object_live(const void *handle);
 const struct object *object_ended(const void *handle);
-/* The next live object behind `after`, or the first one for NULL; NULL: no more. In no order. */
+/* Iterates over the live objects in no particular order: the object after `after`, or the first for
+ * NULL. Returns NULL at the end. */
 struct object *object_next(const struct object *after);
 
-/* "stream", "an" or "a". */
 #endif

@@ -9,7 +9,8 @@
 #include "emulator/base/hash.h"
 #include "emulator/driver/core/core.h"
 
-/* The loader finds them in the program or in the libpython that it is linked to; NULL: in none. */
+/* The dynamic linker resolves these from the program or its libpython; NULL in a process without
+ * Python. */
 #define WEAK __attribute__((weak, visibility("default")))
 WEAK int Py_IsInitialized(void);
 WEAK void *PyGILState_GetThisThreadState(void);
@@ -17,9 +18,9 @@ WEAK void _Py_DumpTraceback(int file, void *thread_state);
 WEAK const char *PyUnstable_DumpTraceback(int file, void *thread_state);
 
 enum {
-    LINES = 4096, /* of more, the innermost are not known */
+    LINES = 4096, /* a new line beyond these is left out of stacks */
     SLOTS = 2 * LINES,
-    DUMP = 32 << 10, /* bytes: up to a hundred calls are in it */
+    DUMP = 32 << 10, /* bytes: room for about a hundred calls */
 };
 
 static struct {
@@ -47,9 +48,9 @@ const void *python_code(void)
     return code;
 }
 
-/* ---- what the dump says -------------------------------------------------------------------- */
+/* ---- parsing the dump ---------------------------------------------------------------------- */
 
-/* In UTF-8. */
+/* Appends a character in UTF-8; returns the new end. */
 static char *put_character(char *to, unsigned long code)
 {
     if (code < 0x80) {
@@ -63,7 +64,8 @@ static char *put_character(char *to, unsigned long code)
     return to;
 }
 
-/* What is not ASCII is written as \xHH, \uHHHH or \UHHHHHHHH. In place: never longer. */
+/* CPython escapes characters that are not ASCII as \xHH, \uHHHH or \UHHHHHHHH. Decodes them in
+ * place: the text never gets longer. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -86,7 +88,7 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-/* `  File "NAME", line NUMBER in FUNCTION`. False: it is another line. */
+/* Parses `  File "NAME", line NUMBER in FUNCTION`. Returns false for any other line. */
 static bool parse(char *text, char **file, unsigned *number)
 {
     static const char begin[] = "  File \"", middle[] = "\", line ";
@@ -101,7 +103,8 @@ static bool parse(char *text, char **file, unsigned *number)
     return *number > 0;
 }
 
-/* The line's number among those that are recorded; 0: there are too many. */
+/* The number of the line among the recorded ones, recording it if it is new; 0: the table is
+ * full. */
 static uint32_t number_of(const char *file, unsigned number)
 {
     const uint64_t hash = hash_text(file);
@@ -119,10 +122,10 @@ static uint32_t number_of(const char *file, unsigned number)
     return known.count;
 }
 
-/* ---- asking for it ------------------------------------------------------------------------- */
+/* ---- requesting the dump ------------------------------------------------------------------- */
 
-/* By a pipe, which refuses what it has no room for. A new one each time: a program may close what
- * it has not opened. */
+/* Reads the dump through a non-blocking pipe, which drops what it has no room for. A new pipe each
+ * time: a program may close descriptors that it did not open. */
 static bool dump(void *thread_state, char *text, size_t size)
 {
     int ends[2];

@@ -1,10 +1,9 @@
-/* python: the lines of a Python program that the calling thread is at, where the process is
- * CPython.
+/* python: the lines of Python source that the calling thread is at, where the process is CPython.
  *
- * By the interpreter's own dump of a traceback, which it makes for handlers of fatal signals: that
- * takes no lock, not even the interpreter's, which who calls CUDA by ctypes has given back; it
- * allocates nothing and touches no count of references. So it may be asked for inside a call, under
- * the driver's lock and in a signal handler. Nothing of Python is linked or called otherwise.
+ * The lines come from the interpreter's own traceback dump, made for handlers of fatal signals. The
+ * dump takes no lock (not even the interpreter's, which a ctypes caller has released), allocates
+ * nothing and touches no reference count. So it is safe inside a call, under the driver's lock and
+ * in a signal handler. This module links nothing else of Python and calls nothing else.
  *
  * Source: CPython's Python/traceback.c, 3.8 to 3.14; 3.15 makes the function public.
  */
@@ -15,14 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An address inside the interpreter's code; NULL: there is none in this process. */
+/* An address inside the interpreter's code; NULL: this process has no interpreter. */
 const void *python_code(void);
 
-/* Writes up to `most` addresses for a TRACE_STACK, the innermost line first, each of a TRACE_LINE
- * that it records the first time. Returns how many. One thread at a time. */
+/* Writes up to `most` addresses for a TRACE_STACK, innermost line first. Each address stands for a
+ * TRACE_LINE, which this function records the first time. Returns how many it wrote. Not
+ * thread-safe: the caller serialises calls. */
 size_t python_lines(uint64_t *addresses, size_t most);
 
-/* The child records its own. */
+/* In a forked child: forgets the recorded lines, because the child's trace needs its own
+ * records. */
 void python_after_fork(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Records of the trace. */
+/* Trace records of objects and memory. */
 #include "emulator/driver/core/core.h"
 #include "emulator/driver/core/python.h"
 
@@ -7,7 +7,8 @@ void trace_at_call(struct trace_record *record)
     record->request = thread.depth > 0 ? thread.call.request : 0;
     record->caller = call_place();
     record->start_ns = record->end_ns = thread.clock_ns;
-    /* In Python all calls of a function may come from one place of native code. */
+    /* In Python every call of a function may come from the same place in native code, so there the
+     * stack is needed even for a destruction. */
     if (record->kind != TRACE_DESTROY || python_code() != NULL)
         record->stack = stack_note(record->caller);
 }

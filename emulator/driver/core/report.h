@@ -1,5 +1,5 @@
-/* report: the trace's records of objects and memory, and where in the program a call was made.
- * Findings are findings/finding.h's.
+/* report: trace records of objects and memory, and where in the program a call was made. It never
+ * reports findings (findings/finding.h).
  */
 #ifndef OVERLAP_DRIVER_CORE_REPORT_H
 #define OVERLAP_DRIVER_CORE_REPORT_H
@@ -9,10 +9,10 @@
 void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
                   unsigned flags);
 void trace_memory(const struct memory_region *region, enum trace_kind kind, unsigned flags);
-/* Fills in what the current call of the thread says: request, caller, stack, time. */
+/* Fills in the fields that describe the thread's current call: request, caller, stack, time. */
 void trace_at_call(struct trace_record *record);
-/* The number of the TRACE_STACK with the calls that led to `caller`, which it writes if it is new;
- * 0 where the trace wants none. For a signal handler too. */
+/* Returns the number of the TRACE_STACK of the calls that led to `caller`, and writes that record
+ * if the stack is new. Returns 0 where the trace wants no stacks. Safe in a signal handler. */
 uint32_t stack_note(uint64_t caller);
 void stack_after_fork(void);
 

@@ -1,9 +1,10 @@
-/* The calls that led to a call: for whoever reads the trace, so that a line is found in the
- * submission's own source even where it calls CUDA through a template of a header or a library. In
- * a Python program the calls of native code are followed by the lines of Python that led to them.
+/* The stack of calls that led to a CUDA call. A reader of the trace uses it to find the line in the
+ * submission's own source even where the submission calls CUDA through a header's template or a
+ * library. In a Python program the lines of Python follow the calls of native code.
  *
- * Stacks are numbered by what they hold, so that a loop is one stack. Nothing is allocated and no
- * lock of the dynamic linker's is waited for under ours: a signal handler comes here as well. */
+ * Stacks are numbered by their contents, so a call in a loop has one stack. Nothing here allocates,
+ * and nothing waits for the dynamic linker's lock while holding our own: signal handlers call this
+ * as well. */
 #include "emulator/base/hash.h"
 #include "emulator/driver/core/core.h"
 #include "emulator/driver/core/python.h"
@@ -15,7 +16,7 @@
 #include <unwind.h>
 
 enum {
-    STACKS = 4096, /* of more, the record names the caller alone */
+    STACKS = 4096, /* when full, a record names the caller alone */
     SLOTS = 2 * STACKS,
     MODULES = 256,
 };
@@ -30,14 +31,14 @@ static struct {
     } stacks[STACKS];
     struct module {
         uint64_t begin, end;
-        bool ours, python; /* the device's; the interpreter's */
+        bool ours, python; /* belongs to the device; belongs to the Python interpreter */
     } modules[MODULES];
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void stack_after_fork(void)
 {
     pthread_mutex_init(&known.lock, NULL);
-    /* Records are by process: the child's begin again. */
+    /* The child writes a trace of its own and must record stacks and modules again. */
     if (known.count > 0) memset(known.slots, 0, sizeof known.slots);
     known.count = known.module_count = 0;
     python_after_fork();
@@ -77,7 +78,7 @@ static bool holds(const struct module *module, const void *code)
     return module->begin <= address && address < module->end;
 }
 
-/* Whether the library is one of the two that make up the device. */
+/* Returns true if the module is one of the device's two libraries. */
 static bool is_ours(const struct module *module, const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -85,7 +86,7 @@ static bool is_ours(const struct module *module, const char *path)
            (name != NULL && strncmp(name, "/libcudart.so.", 14) == 0);
 }
 
-/* The module that holds `address`; one that is met for the first time is recorded. */
+/* The module that holds `address`. A module found for the first time is recorded. */
 static const struct module *module_of(uint64_t address)
 {
     for (uint32_t i = 0; i < known.module_count; i++)
@@ -110,8 +111,8 @@ static const struct module *module_of(uint64_t address)
 
 struct walk {
     struct stack stack;
-    uint64_t from;  /* innermost address: put first, before the walk */
-    bool submitted; /* the walk has left our own functions */
+    uint64_t from;  /* innermost address: stored before the walk */
+    bool submitted; /* the walk has left the device's own functions */
 };
 
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *data)
@@ -123,7 +124,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *dat
     const bool ours = module != NULL && module->ours;
     if (!walk->submitted && ours) return _URC_NO_REASON;
     walk->submitted = true;
-    /* A host function is called by us, and by nobody of the program's. */
+    /* Host functions are called by the device, so no frame of the program lies further out. */
     if (ours || (module != NULL && module->python)) return _URC_END_OF_STACK;
     if (address == walk->from && walk->stack.count == 1) return _URC_NO_REASON;
     walk->stack.addresses[walk->stack.count++] = address;

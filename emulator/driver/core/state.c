@@ -59,13 +59,14 @@ static bool lock_until_look(void)
     return pthread_mutex_clocklock(&driver.lock, CLOCK_MONOTONIC, &until) == 0;
 }
 
-/* In looks, and not by the wall's clock, by which a process that was stopped is late. */
+/* Counts short waits instead of wall-clock time, which also runs while the process is stopped. */
 bool driver_lock_within(unsigned ms)
 {
     unsigned idle = 0;
     struct timespec before, after;
     if (thread.locked) return false;
-    /* Mostly it is free; and ThreadSanitizer knows this call, but none that waits by a clock. */
+    /* Usually the lock is free. ThreadSanitizer also understands trylock, but no lock with a
+     * timeout. */
     if (pthread_mutex_trylock(&driver.lock) == 0) return true;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     for (unsigned all = 0; idle < ms && all < 20 * ms; all += LOOK_MS) {

@@ -1,5 +1,6 @@
 /* The public names of libcuda.so.1 that are not supported: one function per row of
- * entry/absent.def, which names itself. Without cuda.h, since their parameters do not matter. */
+ * entry/absent.def, which reports its own name. This file does not include cuda.h, since the
+ * parameters do not matter. */
 #include "emulator/driver/driver.h"
 
 enum { CUDA_ERROR_NOT_SUPPORTED = 801 };

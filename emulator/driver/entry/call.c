@@ -1,4 +1,4 @@
-/* One call of the submission: entering and leaving it, what stands in its way, its record. */
+/* One call of the submission: entering and leaving it, the checks before it, its trace record. */
 #include "emulator/driver/entry/entry.h"
 #include "emulator/driver/entry/logs.h"
 #include "emulator/driver/findings/finding.h"
@@ -26,7 +26,7 @@ void overlap_call_enter(const char *name, const void *caller, unsigned flags)
     __atomic_add_fetch(&driver.calls, 1, __ATOMIC_RELAXED);
     thread.call.start_ns = thread.clock_ns;
     thread.call.began_ns = monotonic_ns();
-    /* Another thread may be in cuInit just now, which chooses it. */
+    /* Atomic: another thread may be in cuInit, which selects the model. */
     thread_spend(__atomic_load_n(&timeline_model, __ATOMIC_RELAXED)->call);
 }
 
@@ -88,7 +88,7 @@ bool overlap_forked(void)
     return driver.forked;
 }
 
-/* What stands in the way of a call that needs `needs`. */
+/* Returns the error that prevents a call with the requirements `needs`, or CUDA_SUCCESS. */
 static CUresult check(unsigned needs)
 {
     if (driver.forked) return needs == ANY ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
@@ -104,7 +104,8 @@ static CUresult check(unsigned needs)
     }
     if (context != NULL) thread.call.context = context->object.id;
     if (needs & UNSAFE) TRY(capture_check_unsafe());
-    /* A fault ends every context of the process (as on an H200), an injected error only its own. */
+    /* A fault ends every context of the process (as on an H200), an injected error only its own
+     * context. */
     CUresult failed = driver.failed;
     if (failed == CUDA_SUCCESS && context != NULL) failed = context->sticky;
     if (failed == CUDA_SUCCESS) return CUDA_SUCCESS;

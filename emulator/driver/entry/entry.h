@@ -1,8 +1,8 @@
-/* entry: the only door into the device. A wrapper per public function (wrap.c) enters a call, runs
- * the implementation and leaves; what stands in the way of a call is looked at here, and so are the
- * beginning and the end of the process and of its threads.
+/* entry: the only door into the device. One wrapper per public function (wrap.c) enters a call,
+ * runs the implementation and leaves the call. The checks before a call, and the beginning and end
+ * of the process and of its threads, are here as well.
  *
- * Nothing below knows it. What libcudart.so uses is emulator/driver/driver.h.
+ * No room below uses this header. What libcudart.so uses is declared in emulator/driver/driver.h.
  */
 #ifndef OVERLAP_DRIVER_ENTRY_ENTRY_H
 #define OVERLAP_DRIVER_ENTRY_ENTRY_H
@@ -13,11 +13,11 @@ enum driver_needs {
     ANY = 0,
     NEEDS_INIT = 1u << 0,
     NEEDS_CONTEXT = 1u << 1,
-    STICKY_LATER = 1u << 2, /* done in spite of a sticky error */
+    STICKY_LATER = 1u << 2, /* carried out in spite of a sticky error */
     SUBMITS = 1u << 3,
     PER_THREAD = 1u << 4, /* stream 0 is the thread's own default stream */
-    UNSAFE = 1u << 5,     /* a capture may prohibit it: it has an effect that no graph repeats */
-    OF_HANDLE = 1u << 6,  /* a handle that it is given says in which context */
+    UNSAFE = 1u << 5,     /* has an effect that no graph can repeat: a capture may prohibit it */
+    OF_HANDLE = 1u << 6,  /* the context follows from a handle among the arguments */
     READY = NEEDS_INIT,
     CURRENT = NEEDS_INIT | NEEDS_CONTEXT,
     CLEANUP = CURRENT | STICKY_LATER,
@@ -38,44 +38,46 @@ enum driver_needs {
     ASYNC_CLEANUP_PER_THREAD = ASYNC_CLEANUP | PER_THREAD,
 };
 
-/* The body of every wrapper: driver_enter, the implementation if that returned success, and in any
- * case driver_leave with the result, which returns what the caller gets. */
+/* The body of every wrapper: driver_enter, then the implementation if that returned CUDA_SUCCESS,
+ * and always driver_leave with the result; what driver_leave returns goes to the caller. */
 CUresult driver_enter(const char *name, unsigned needs, const void *caller);
 CUresult driver_leave(CUresult code);
 
-/* The calling thread makes its first call. */
+/* Called at the calling thread's first call. */
 void thread_begin(void);
-/* The process's clock, which is the first thread's, is at least `ns`. */
+/* Advances the process's clock (the first thread's) to at least `ns`. */
 void main_clock_reaches(uint64_t ns);
 
-/* The process makes its first call, or is told to begin. */
+/* Called at the process's first call, or by overlap_begin. */
 void process_begin(void);
 
 /* ---- turns (turns.c) ------------------------------------------------------------------------ */
 
-/* Reads OVERLAP_TURNS: on. Otherwise threads enter the device when they like. */
+/* Reads OVERLAP_TURNS. Unless it is "on", threads enter the device whenever they like, and the
+ * functions below do nothing. */
 void turns_begin(void);
-/* Around a call, outside of all locks; under the lock, around a wait in it for somebody else. */
+/* turns_take and turns_give enclose a call and are called without any lock held. turns_pause and
+ * turns_go_on enclose a wait for another thread inside a call, under the driver's lock. */
 void turns_take(void);
 void turns_give(void);
 void turns_pause(void);
 void turns_go_on(void);
-/* In a forked child: nobody else is there. */
+/* In a forked child: forgets all other threads. */
 void turns_after_fork(void);
 
 /* ---- injected errors ---------------------------------------------------------------------- */
 
-/* Reads OVERLAP_FAIL, if that has not been done. A value that is none is named on standard error.
- * When the library is loaded, so that processes forked later count together; and at the first call,
- * for a program that set it by itself. */
+/* Reads OVERLAP_FAIL, once; names an invalid value on standard error. Called when the library is
+ * loaded, so that processes forked later share the count, and at the first call, for a program that
+ * sets the variable itself. */
 void injection_begin(void);
 
-/* The calling thread's outermost call is about to be carried out: says whether it can fail, in its
- * flags for the trace (thread.call.injection), and returns the error that it must return instead,
- * or CUDA_SUCCESS. Under the driver's lock. */
+/* Called when the thread's outermost call is about to be carried out, under the driver's lock.
+ * Records in thread.call.injection whether the call can fail, and returns the error that it must
+ * return instead of running, or CUDA_SUCCESS. */
 CUresult injection_strikes(void);
 
-/* At the end of the process: says so where no call was the one. */
+/* At the end of the process: prints a note if the call that OVERLAP_FAIL chose never came. */
 void injection_end(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The beginning and the end: of the process, of a thread in it, of a forked child; cuInit. */
+/* The beginning and the end of the process, of its threads and of a forked child; cuInit. */
 #include "emulator/driver/entry/entry.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
@@ -19,10 +19,10 @@
 static pthread_key_t thread_end_key;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
-/* The process's clock is the first thread's: others start where it was after its last call, and
- * what happened in them has happened for whoever joins them, which is the first thread in general.
- * What has ended meanwhile moves no other thread's start: that it had ended before that thread came
- * to its first call says how busy the machine is, and nothing of the program. */
+/* The process's clock is the first thread's clock. Other threads start where the first thread was
+ * after its latest call, and what they did counts as past for the first thread, which usually joins
+ * them. The end of one thread does not move another thread's start: whether it ended before that
+ * thread's first call depends on the load of the machine and not on the program. */
 void main_clock_reaches(uint64_t ns)
 {
     uint64_t known = __atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED);
@@ -40,8 +40,8 @@ static void thread_end(void *value)
     ending->known = false;
 }
 
-/* A child of a process that had CUDA has none, and cannot have: its device's state is the parent's,
- * and the lock may be held by a thread that does not exist here. */
+/* A child forked after cuInit cannot use CUDA: its device state is a copy of the parent's, and the
+ * lock may be held by a thread that does not exist in the child. */
 static void after_fork_in_child(void)
 {
     pthread_mutex_init(&driver.lock, NULL);
@@ -82,7 +82,7 @@ const char *overlap_begin(void)
 void thread_begin(void)
 {
     process_begin();
-    /* The device's own thread may be inside a host function already. */
+    /* A thread of the device may run a host function already when this is called. */
     thread = (struct thread){.known = true, .in_host_function = thread.in_host_function};
     thread.number = __atomic_add_fetch(&driver.threads, 1, __ATOMIC_RELAXED);
     thread.clock_ns = __atomic_load_n(&driver.start_clock_ns, __ATOMIC_RELAXED);
@@ -100,12 +100,13 @@ static void trace_setting(const char *name, const char *text, uint64_t number)
     trace_put(driver.trace, &record);
 }
 
-/* Called in a signal handler, while host code is inside an instruction that touched a device
- * address. The process is about to end. */
+/* Called in a signal handler when host code has touched a device address. The process is about to
+ * end. */
 static void host_touched(uint64_t address, bool is_store, uint64_t pc,
                          const struct memory_region *region)
 {
-    const struct trace_record work = {.caller = pc + 1, /* as a call's: just behind it */
+    const struct trace_record work = {.caller = pc + 1, /* just behind the instruction, like a
+                                                           return address */
                                       .stack = stack_note(pc + 1)};
     struct trace_record found = finding_at_work(FINDING_HOST_TOUCHED_DEVICE, &work, 0);
     finding_address(&found, address);
@@ -114,7 +115,7 @@ static void host_touched(uint64_t address, bool is_store, uint64_t pc,
     finding_put(&found);
 }
 
-/* The timeline's pause: whose turn it is waits for somebody else. */
+/* The timeline's pause callback: the thread that has the turn waits for another thread. */
 static void pause_in_turn(void *user, bool stuck)
 {
     turns_pause();
@@ -127,7 +128,7 @@ CUresult driver_cuInit(unsigned int Flags)
     if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (driver.forked) return CUDA_ERROR_NOT_INITIALIZED;
     if (driver.initialised) {
-        thread_wait_until(driver.initialised_ns); /* by another thread, perhaps */
+        thread_wait_until(driver.initialised_ns); /* another thread may have initialised */
         return CUDA_SUCCESS;
     }
 
@@ -163,7 +164,7 @@ CUresult driver_cuDriverGetVersion(int *driverVersion)
     return CUDA_SUCCESS;
 }
 
-/* Registered memory may be gone by now. */
+/* Registered memory may have been freed by now, so pending work must not access it. */
 static bool has_registered_memory(void)
 {
     for (size_t i = 0; i < memory_count(); i++)
@@ -171,9 +172,9 @@ static bool has_registered_memory(void)
     return false;
 }
 
-/* Work that nobody waited for does not run, as on a GPU, as far as anybody can see. But what it
- * would race with must not depend on the order, so it does run for the device's own eyes; also
- * where the program has found its own answer wrong, and ends for that. */
+/* Work that the program never waited for has no visible effect at its end, as on a GPU. Race
+ * findings must not depend on the execution order, though, so the remaining work runs here for the
+ * checks only; also when the program ends because it has found its own result wrong. */
 static void run_unseen(void)
 {
     if (!findings_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
@@ -181,16 +182,17 @@ static void run_unseen(void)
     timeline_run_rest(driver.timeline);
 }
 
-/* How long the end waits for the lock. */
+/* How long the end of the process waits for the driver's lock. */
 enum { END_PATIENCE_MS = 1000 };
 
-/* What has run but was never waited for gets its record. */
+/* Writes the records of work that has run but that nothing waited for, and the last findings. */
 static void settle_the_rest(void)
 {
     if (driver.forked) return;
     injection_end();
     if (driver.timeline == NULL) return;
-    /* The thread that runs host functions holds it for moments; one inside a call may for ever. */
+    /* The thread that runs host functions holds the lock only briefly; a thread inside a call may
+     * hold it for ever. */
     if (!driver_lock_within(END_PATIENCE_MS)) return;
     timeline_settle(driver.timeline);
     findings_process_ends();

@@ -1,18 +1,18 @@
-/* Injected errors: a call that fails because the environment says so, to see what a program makes
- * of it.
+/* Injected errors: OVERLAP_FAIL makes one call fail, so that one can see how a program handles it.
  *
  *   OVERLAP_FAIL=N        the N-th call of the program that can fail, from 1
  *   OVERLAP_FAIL=NAME:N   the N-th call of that function: cudaMalloc:2
- *   OVERLAP_FAIL=NAME:N:alone   the same, for want of a resource whatever the function, so that
- *                         the context is left as it is and no later call tells of it
+ *   OVERLAP_FAIL=NAME:N:alone   the same, but always with an out-of-memory error, so that the
+ * context stays valid and no later call returns the error
  *
- * Which calls can fail, and with what, says entry/injection.def. Only calls that the program makes
- * itself count, in all its threads, and in the processes that it forks together with its own; what
- * the runtime library asks of the driver does not, nor a call that fails anyway. One call fails. It
- * does nothing but return the error (and, in the runtime, keep it as the thread's last), or, where
- * it waits for the device, find the context lost; its record in the trace says that it was made to.
+ * entry/injection.def lists the calls that can fail, and their errors. Only calls that the program
+ * itself makes count, in all its threads and in the processes it forks, with one common count.
+ * Calls of the runtime library to the driver do not count, nor calls that fail anyway. The chosen
+ * call does nothing but return the error (the runtime also keeps it as the thread's last error); a
+ * call that waits for the device loses its context as well. The trace marks the call as made to
+ * fail.
  *
- * It never fails a call that gives something back, and chooses nothing by chance.
+ * Calls that release something never fail, and nothing is chosen at random.
  */
 #include "emulator/driver/entry/entry.h"
 
@@ -24,7 +24,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- what fails, and how --------------------------------------------------------------------- */
+/* ---- the errors ------------------------------------------------------------------------------ */
 
 enum way {
     RESOURCES,
@@ -49,8 +49,8 @@ static const struct {
     [BAD_DEVICE] = {CUDA_ERROR_INVALID_DEVICE, "there were no such device"},
     [BUSY] = {CUDA_ERROR_DEVICE_UNAVAILABLE, "the device were not available"},
     [NOT_FOUND] = {CUDA_ERROR_NOT_FOUND, "there were nothing of that name"},
-    [BAD_FUNCTION] = {(CUresult)98, "the device had no such function"}, /* the runtime's alone, */
-    [BAD_SYMBOL] = {(CUresult)13, "the device had no such variable"},   /* and so is this */
+    [BAD_FUNCTION] = {(CUresult)98, "the device had no such function"}, /* runtime only */
+    [BAD_SYMBOL] = {(CUresult)13, "the device had no such variable"},   /* runtime only */
 };
 
 struct row {
@@ -74,22 +74,22 @@ static const struct row *find(const char *name)
     return bsearch(name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare);
 }
 
-/* ---- which one --------------------------------------------------------------------------------
+/* ---- the chosen call -------------------------------------------------------------------------
  */
 
 enum { NAME_SIZE = 64 };
 
 static struct {
     bool read;
-    char name[NAME_SIZE]; /* empty: of all functions */
-    unsigned long number; /* 0: none fails */
+    char name[NAME_SIZE]; /* empty: any function */
+    unsigned long number; /* 0: no call fails */
     bool alone;
-    pid_t process; /* that read it */
-    /* Calls so far that could have been the one. In memory that forked processes share. */
+    pid_t process; /* the one that read the variable */
+    /* Calls so far that matched, in memory that forked processes share. */
     unsigned long *count;
 } wanted;
 
-/* "12" or "cudaMalloc:12", or that and ":alone". */
+/* Parses "12" or "cudaMalloc:12", the latter perhaps with ":alone". */
 static bool read_wanted(const char *text)
 {
     const char *colon = strchr(text, ':');
@@ -129,7 +129,7 @@ __attribute__((constructor)) static void library_loaded(void)
     injection_begin();
 }
 
-/* Counts the call; true for the one. */
+/* Counts the call; returns true if it is the chosen one. */
 static bool is_wanted(const char *name)
 {
     if (wanted.number == 0 || (wanted.name[0] != '\0' && strcmp(name, wanted.name) != 0))

@@ -9,18 +9,18 @@
 enum { KEPT = 100, LINE_ROOM = 256, CALLBACKS = 64 };
 
 struct CUlogsCallbackEntry_st {
-    CUlogsCallback call; /* NULL: nobody is registered here */
+    CUlogsCallback call; /* NULL: free entry */
     void *data;
 };
 
 static struct {
     pthread_mutex_t lock;
-    char lines[KEPT][LINE_ROOM]; /* the one of number n at n % KEPT */
-    CUlogIterator count;         /* how many there ever were */
+    char lines[KEPT][LINE_ROOM]; /* message n is at n % KEPT */
+    CUlogIterator count;         /* messages ever logged */
     struct CUlogsCallbackEntry_st callbacks[CALLBACKS];
 } logs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Where CUDA_LOG_FILE wants lines to go; NULL: nowhere. */
+/* Opens the file that CUDA_LOG_FILE names; NULL: none. */
 static FILE *open_wanted(void)
 {
     const char *wanted = getenv("CUDA_LOG_FILE");
@@ -41,7 +41,7 @@ static void write_wanted(const char *line)
         fclose(file);
 }
 
-/* "[22:21:32.099][25642][CUDA][E] " and the message. */
+/* Writes "[22:21:32.099][25642][CUDA][E] " and the message. */
 static void write_line(char line[LINE_ROOM], const char *message)
 {
     struct timespec now;
@@ -71,7 +71,7 @@ void logs_error(const char *name, int code)
     }
 }
 
-/* ---- who is called back -------------------------------------------------------------------- */
+/* ---- callbacks ----------------------------------------------------------------------------- */
 
 CUresult driver_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
                                        CUlogsCallbackHandle *callback_out)
@@ -103,12 +103,13 @@ CUresult driver_cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
     return code;
 }
 
-/* ---- reading it ---------------------------------------------------------------------------- */
+/* ---- reading the log ----------------------------------------------------------------------- */
 
 static const char some_are_gone[] = "(older messages are no longer kept)";
 static const char too_small[] = "(the buffer has no room for older messages)";
 
-/* The first that is still kept, of those from *iterator on; NULL: of all. */
+/* The first message still kept from *iterator on, or of all for NULL. Sets *gone if older ones are
+ * lost. */
 static CUlogIterator first_kept(const CUlogIterator *iterator, bool *gone)
 {
     const CUlogIterator oldest = logs.count > KEPT ? logs.count - KEPT : 0;
@@ -144,8 +145,8 @@ CUresult driver_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile
     return fclose(file) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Puts the newest lines from `at` on that there is room for, behind a note where some have none, as
- * one string. Returns its length; 0: there is no room for one. */
+/* Writes the newest lines from `at` on that fit into `room` bytes as one string, preceded by a note
+ * if older lines are missing. Returns the string's length; 0: no line fits. */
 static size_t put_lines(char *buffer, size_t room, CUlogIterator at, bool gone)
 {
     const char *note = gone ? some_are_gone : NULL;

@@ -1,9 +1,9 @@
-/* logs: CUDA's log of errors, which programs read or are called back for. Every public call that
- * returns an error leaves one line in it:
+/* logs: CUDA's error log, which programs read or receive through callbacks. Every public call that
+ * returns an error adds one line:
  *
- *     Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemAlloc_v2
+ *   Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemAlloc_v2
  *
- * What is wrong with a program is the findings' matter: nothing of theirs comes here.
+ * Findings never appear in this log.
  *
  * Source: CUDA Driver API 13.0, Error Log Management Functions; Programming Guide, Error Log
  * Management; an H100's driver 580, which adds lines that say why.
@@ -13,9 +13,9 @@
 
 #include "emulator/driver/core/core.h"
 
-/* The function of that name has returned `code`, which is no success. Writes to the file that
- * CUDA_LOG_FILE names, and calls who is registered: without the driver's lock, and outside of any
- * call. */
+/* Logs that the function `name` has returned the error `code`: appends to the file that
+ * CUDA_LOG_FILE names and calls the registered callbacks. Call it without the driver's lock and
+ * outside of any call. */
 void logs_error(const char *name, int code);
 
 #endif

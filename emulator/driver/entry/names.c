@@ -41,13 +41,13 @@ CUresult driver_cuGetErrorString(CUresult error, const char **pStr)
     if (driver_cuGetErrorName(error, &name) != CUDA_SUCCESS) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences && *pStr == NULL; i++)
         if (sentences[i].code == (int)error) *pStr = sentences[i].sentence;
-    if (*pStr == NULL) *pStr = name; /* a driver error that the runtime has no sentence for */
+    if (*pStr == NULL) *pStr = name; /* a driver error without a sentence in the runtime's table */
     return CUDA_SUCCESS;
 }
 
 /* ---- functions --------------------------------------------------------------------------- */
 
-/* Not their prototypes: only their addresses are wanted here. */
+/* Declared without prototypes: only the addresses are needed. */
 #define ABSENT(name, since) extern int name##_absent(void) __asm__(#name);
 #include "emulator/driver/entry/absent.def"
 #undef ABSENT
@@ -66,7 +66,7 @@ static const struct function_row {
 #undef ABSENT
 };
 
-/* Whether `full` is `plain`, or `plain` with a version, or that with `suffix`. */
+/* Returns true if `full` is `plain`, optionally with a version, followed by `suffix`. */
 static bool is_version_of(const char *full, const char *plain, const char *suffix)
 {
     size_t length = strlen(plain);
@@ -76,7 +76,8 @@ static bool is_version_of(const char *full, const char *plain, const char *suffi
     return strcmp(full, suffix) == 0;
 }
 
-/* A name as it is exported, with its version or its default stream: those are asked for otherwise.
+/* Returns true for an exported name with a version or a default-stream suffix. cuGetProcAddress
+ * takes those by its parameters and not by name.
  */
 static bool is_of_one_version(const char *name)
 {
@@ -87,8 +88,8 @@ static bool is_of_one_version(const char *name)
            strcmp(end - 5, "_ptsz") == 0 || strcmp(end - 5, "_ptds") == 0;
 }
 
-/* The latest version of `name` that is not newer than `version`. Of several of the same age the one
- * that is supported, then the one with the longer name. `*exists`: in some version. */
+/* The latest version of `name` with `suffix` that is not newer than `version`. Among versions of
+ * the same age a supported one wins, then the longer name. Sets *exists if any version exists. */
 static const struct function_row *function_find(const char *name, int version, const char *suffix,
                                                 bool *exists)
 {
@@ -129,7 +130,7 @@ CUresult driver_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVers
         *symbolStatus = row != NULL ? CU_GET_PROC_ADDRESS_SUCCESS
                         : exists    ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                     : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    return CUDA_SUCCESS; /* that there is none is an answer */
+    return CUDA_SUCCESS; /* an unknown symbol is reported by *symbolStatus, not as an error */
 }
 
 CUresult driver_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)

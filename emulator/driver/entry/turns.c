@@ -1,13 +1,15 @@
-/* Whose turn it is to enter the device, where several host threads call it and OVERLAP_TURNS is on:
- * that one's whose virtual clock is furthest behind, and of equal ones that one's which was started
- * first. Times, numbers and the trace then do not depend on when the system runs which.
+/* Turns: with OVERLAP_TURNS=on, host threads enter the device in an order that does not depend on
+ * the system's scheduling, so that times, numbers and the trace are reproducible. The turn goes to
+ * the waiting thread whose virtual clock is furthest behind; among equal clocks, to the thread
+ * started first.
  *
- * Nobody has a turn while somebody may still come who would be before him. So one of those at the
- * door looks at all threads of the process, until each is at the door too or waits for somebody
- * else: it has slept from one look to the next, without computing in between. A thread that is in
- * nanosleep will come by itself and is waited for, so that its sleep does not matter either. What
- * computes or sleeps for a second of its own and does not come (it may be looking for a flag that
- * one at the door would set) is waited for no longer, and from then on nobody for long. */
+ * A turn is given only when no other thread can still arrive with an earlier clock. One of the
+ * waiting threads therefore inspects all threads of the process until each of them waits here too
+ * or is blocked: it was asleep at two looks in a row and used no CPU in between. A thread in
+ * nanosleep will wake by itself and is waited for, so that the length of its sleep does not matter.
+ * A thread that computes or sleeps for a second without coming (it may poll a flag that a waiting
+ * thread would set) is no longer waited for, and from then on the patience for all threads is
+ * short. */
 #include "emulator/driver/entry/entry.h"
 
 #include "emulator/driver/stream/stream.h"
@@ -21,15 +23,17 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define PATIENCE 1000000000          /* ns of computing, or in nanosleep, in which nobody comes */
-#define IMPATIENCE 1000000           /* the same, once that was in vain */
-#define MOST_ON_THE_WALL 30000000000 /* ns, on a machine that lets nobody compute */
-#define SHORTEST_PAUSE 50000         /* ns between two looks */
+#define PATIENCE 1000000000 /* ns of computing or of nanosleep without an arrival */
+#define IMPATIENCE 1000000  /* the same, after the patience has run out once */
+#define MOST_ON_THE_WALL                                                                           \
+    30000000000              /* ns of wall-clock time, for a machine that gives no CPU             \
+                                time */
+#define SHORTEST_PAUSE 50000 /* ns between two looks */
 #define LONGEST_PAUSE 1000000
 
 enum { MOST_THREADS = 4096 };
 
-/* A thread at the door. */
+/* A thread that waits for its turn. */
 struct waiting {
     pid_t tid;
     uint64_t clock_ns;
@@ -41,16 +45,16 @@ struct waiting {
 static struct {
     bool on;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* somebody came, or left the device: for the one that looks */
-    atomic_uint coming;     /* are about to take the lock: not asleep, whatever it looks like */
-    unsigned inside;        /* the device, and not in a pause */
-    bool looking;           /* one of those at the door does, for all */
-    bool in_vain;           /* somebody was waited for who did not come */
+    pthread_cond_t changed; /* a thread arrived or left the device; wakes the inspecting thread */
+    atomic_uint coming;     /* threads about to take the lock: they count as running */
+    unsigned inside;        /* threads inside the device and not in a pause */
+    bool looking;           /* one of the waiting threads inspects for all */
+    bool in_vain;           /* the patience has run out once */
     struct waiting *first;
     struct look {
         pid_t tid;
         int64_t computed;  /* ns */
-    } looks[MOST_THREADS]; /* in the order in which they were started */
+    } looks[MOST_THREADS]; /* in the order of their start */
     size_t looked;
 } turns = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -80,13 +84,14 @@ static int64_t now(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED), linux/posix-timers.h. -1: the thread is gone. */
+/* CPU time of a thread in ns, by the clock id MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED) of
+ * linux/posix-timers.h. -1: the thread is gone. */
 static int64_t computed_by(pid_t tid)
 {
     return now((clockid_t)((~(unsigned)tid << 3) | 6u));
 }
 
-/* It sleeps for a time that it has chosen itself. */
+/* Returns true if the thread sleeps for a time of its own choice (nanosleep). */
 static bool sleeps_by_itself(pid_t tid)
 {
     char text[32];
@@ -101,7 +106,7 @@ static bool sleeps_by_itself(pid_t tid)
         ;
 }
 
-/* Nobody but the caller and the device's own threads. */
+/* Returns true if only the caller and the device's own threads exist. */
 static bool is_alone(void)
 {
     struct stat folder;
@@ -116,7 +121,7 @@ static bool is_at_the_door(pid_t tid)
     return waiting != NULL;
 }
 
-/* Takes down all threads; the folder has them in the order in which they were started. */
+/* Lists all threads of the process. The folder has them in the order of their start. */
 static void list_threads(void)
 {
     DIR *folder = opendir("/proc/self/task");
@@ -132,7 +137,8 @@ static void list_threads(void)
 
 enum others { OTHERS_WAIT, OTHERS_SLEEP, OTHERS_RUN };
 
-/* Two looks: who slept at both and has not computed in between slept at the moment between them. */
+/* Looks at every thread twice. A thread that was asleep at both looks and used no CPU in between
+ * was asleep all the time in between. */
 static enum others look_at_others(void)
 {
     enum others others = OTHERS_WAIT;
@@ -183,7 +189,7 @@ static void give_turn(void)
     pthread_cond_signal(&next->called);
 }
 
-/* How long nobody has come. */
+/* How long no thread has come: wall-clock time, CPU time and sleep in ns. */
 struct patience {
     int64_t began, looked, computed, slept, pause;
 };
@@ -219,7 +225,7 @@ static void pause_for(struct patience *patience)
     pthread_cond_clockwait(&turns.changed, &turns.lock, CLOCK_MONOTONIC, &until);
 }
 
-/* Looks for all at the door, until it is the caller's own turn. */
+/* Inspects for all waiting threads until the caller itself gets a turn. */
 static void look_for_all(const struct waiting *self)
 {
     struct patience patience = patience_begin();
@@ -263,7 +269,7 @@ static void turn_take(void)
     }
     if (thread.known) return;
     thread_begin();
-    thread.clock_ns = self.clock_ns; /* where the first thread was when this one came */
+    thread.clock_ns = self.clock_ns; /* the first thread's clock when this thread arrived */
 }
 
 /* ---- for calls ------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What the device does not have, when it is called: named once, with what to do instead. */
+/* Calls of unsupported functions: each is reported once, with what to use instead. */
 #include "emulator/base/hash.h"
 #include "emulator/driver/entry/entry.h"
 #include "emulator/driver/findings/finding.h"
@@ -7,8 +7,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Who asks the driver for tables of the driver's own (cuGetExportTable), by the beginning of the
- * library's name: what its user can do differs. The compilers do without, and nothing is missing.
+/* Libraries that ask for the driver's internal tables (cuGetExportTable), by the beginning of the
+ * file name, with the finding for each: what the user can do differs. The compilers work without
+ * the tables, so nothing is reported for them.
  */
 static const struct asker {
     const char *begin;
@@ -38,8 +39,8 @@ static enum trace_finding_id finding_for(const char *library)
     return FINDING_UNSUPPORTED_EXPORT_TABLE;
 }
 
-/* The file that the caller is in, without its folders. It stays where it is: to ask so is the end
- * of an attempt. */
+/* The file name of the library that holds `caller`, without its folders. The string belongs to the
+ * dynamic linker, which keeps it as long as the library is loaded. */
 static const char *library_of(const void *caller)
 {
     Dl_info library;
@@ -48,10 +49,10 @@ static const char *library_of(const void *caller)
     return slash != NULL ? slash + 1 : library.dli_fname;
 }
 
-/* Whether `what` has not been named before. */
+/* Returns true if `what` has not been reported before. */
 static bool is_first(const char *what)
 {
-    enum { KNOWN = 1024 }; /* more than the names of both libraries that are not supported */
+    enum { KNOWN = 1024 }; /* more than the unsupported names of both libraries */
     static uint64_t known[KNOWN];
     static size_t count;
     const uint64_t hash = hash_text(what);

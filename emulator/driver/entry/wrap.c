@@ -1,4 +1,4 @@
-/* The public names of libcuda.so.1 that are supported: one wrapper per row of driver.def. */
+/* The supported public names of libcuda.so.1: one wrapper per row of driver.def. */
 #include "emulator/driver/entry/entry.h"
 
 #define PUBLIC __attribute__((visibility("default")))

@@ -9,9 +9,9 @@
 #include "trace/fold.h"
 #include "trace/sentence.h"
 
-enum { TOLD = 1024 }; /* findings that are told apart; what comes after them is told every time */
+enum { TOLD = 1024 }; /* distinct findings kept; later ones are reported every time */
 
-/* ---- where ---------------------------------------------------------------------------------- */
+/* ---- the sides ------------------------------------------------------------------------------ */
 
 static struct trace_record begin(enum trace_finding_id id)
 {
@@ -31,7 +31,7 @@ struct trace_record finding_at_call(enum trace_finding_id id, CUresult code)
     return found;
 }
 
-/* Who did it, by the operation's record. */
+/* Fills in a side from an operation's record. */
 static void side_of_work(struct trace_side *side, const struct trace_record *work,
                          uint64_t stream_call)
 {
@@ -46,7 +46,7 @@ static void side_of_work(struct trace_side *side, const struct trace_record *wor
     side->stream_call = work->stream != 0 ? stream_call : 0;
 }
 
-/* A kernel as its source calls it. */
+/* Writes the operation's name; a kernel's as in its source, without mangling. */
 static void name_of_work(const struct trace_record *work, char name[TRACE_NAME_SIZE])
 {
     if (work->what == TRACE_KERNEL)
@@ -110,7 +110,7 @@ void finding_line(struct trace_record *found, int side, const char *file, uint32
     trace_finding_word_set(&found->finding, side == 0 ? WORD_FILE : WORD_OTHER_FILE, file);
 }
 
-/* ---- what ----------------------------------------------------------------------------------- */
+/* ---- the things ----------------------------------------------------------------------------- */
 
 void finding_kind(struct trace_record *found, int thing, enum object_kind kind)
 {
@@ -184,7 +184,7 @@ void finding_detail(struct trace_record *found, const char *format, ...)
     va_end(arguments);
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 static void say(const struct trace_record *found)
 {
@@ -197,17 +197,17 @@ static void say(const struct trace_record *found)
         device_say("%s", sentence);
 }
 
-/* Counts it, where it has been told. Returns whether it is new. */
+/* Records the finding, or counts it if it is known. Returns true if it is new. */
 static bool put_once(const struct trace_record *found)
 {
     static struct {
         struct trace_record found;
-        uint64_t *count; /* in the trace; NULL: that keeps no findings, or is full */
+        uint64_t *count; /* in the trace; NULL: the trace keeps no findings, or is full */
     } told[TOLD];
     static size_t used;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     size_t i = 0;
-    pthread_mutex_lock(&lock); /* the runtime's findings come without the driver's */
+    pthread_mutex_lock(&lock); /* findings of the runtime come without the driver's lock */
     while (i < used && !trace_finding_repeats(&told[i].found, found)) i++;
     const bool known = i < used;
     if (known && told[i].count != NULL) *told[i].count += found->count;

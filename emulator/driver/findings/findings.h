@@ -1,8 +1,10 @@
-/* findings: the hub of the room. The other rooms say what happens, in these verbs; which detectors
- * want to know, only findings.c knows. All under the lock but findings_call_ended.
+/* findings: the hub of the room. The other rooms report events here, one function per event; only
+ * findings.c knows which detectors handle an event. All functions but findings_call_ended run under
+ * the driver's lock.
  *
- * The room's other doors: handle.h looks handles up, finding.h is for whoever finds something wrong
- * by itself. Nobody outside calls a detector (tests/style/rooms.txt).
+ * The room has two more public headers: handle.h looks handles up, and finding.h is for code that
+ * itself detects a mistake. Code outside of the room never calls a detector directly
+ * (tests/style/rooms.txt).
  */
 #ifndef OVERLAP_DRIVER_FINDINGS_FINDINGS_H
 #define OVERLAP_DRIVER_FINDINGS_FINDINGS_H
@@ -17,111 +19,119 @@ struct exec_racecheck;
 
 /* ---- the process and its calls ------------------------------------------------------------- */
 
-/* Before the first call. */
+/* Called before the first call. */
 void findings_process_begins(void);
-/* cuInit, with the timeline made. false: no memory. */
+/* Called by cuInit after it has created the timeline. Returns false if memory runs out. */
 bool findings_begin(void);
-/* Is what operations touch told to anybody? */
+/* Returns true if accesses of operations are checked at all. */
 bool findings_watching(void);
-/* The thread's current call is over. Without the lock. */
+/* The thread's current call has ended with `code`. Called without the lock. */
 void findings_call_ended(int code);
-/* The current call waits for work that only GPUs wait for: a stream's, or (0) a context's. */
+/* The current call waits as GPUs do although the documentation promises no wait: for work of
+ * `stream`, or of the whole context if `stream` is 0 (trace ids). */
 void findings_host_waits_on_gpus(uint64_t context, uint64_t stream);
 /* The host has waited for something. */
 void findings_host_waited(void);
-/* The current call is refused: it is given no object of that kind, or no memory at the address. */
+/* The current call fails because it was given no valid object of that kind, or no memory at that
+ * address. */
 void findings_call_lacks(enum object_kind kind);
 void findings_call_lacks_memory(uint64_t address);
-/* The current call reads these bytes of the host's. */
+/* The current call reads these bytes of host memory. */
 void findings_host_reads(const struct races_rows *rows);
 /* The process ends. */
 void findings_process_ends(void);
-/* Nothing will run any more, and no call be made. */
+/* Nothing will run any more, and no call will be made. */
 void findings_last(void);
 
 /* ---- an operation's life -------------------------------------------------------------------- */
 
-/* It has been made, for a call. */
+/* The operation was created for a call. */
 void findings_asked_for(struct operation *operation);
-/* The current call gives this address to work of the device, which may read or write there. */
+/* The current call passes this address to work of the device, which may read or write there. */
 void findings_given(uint64_t address);
-/* It is about to be submitted, and will read, or write, these bytes of pageable memory at a moment
- * that the host does not know; `is_advice`: a GPU has done so when the call returns, though nobody
- * promises it. Gives it a number in operation->flight. */
+/* The operation is about to be submitted and will read or write these bytes of pageable memory at a
+ * moment unknown to the host. `is_advice`: on a GPU the access is over when the call returns, but
+ * the documentation does not promise that. Assigns operation->flight. */
 void findings_will_touch(struct operation *operation, enum races_mode mode,
                          const struct races_rows *rows, bool is_advice);
-/* The one of that number has been submitted as `op`, which reads or writes these; `op` NULL: it
- * could not be. Rows of no width: none. */
+/* The operation with that flight number was submitted as `op` and writes or reads these bytes; `op`
+ * NULL: the submission failed. Rows of width 0: none. */
 void findings_in_flight(uint64_t flight, const struct timeline_op *op,
                         const struct races_rows *written, const struct races_rows *read);
-/* It has been submitted as `op`. */
+/* The operation was submitted as `op`. */
 void findings_submitted(const struct operation *operation, const struct timeline_op *op);
-/* A copy or a memset that is pending as `op` writes at this address when it runs. */
+/* A pending copy or memset, `op`, will write at this address when it runs. */
 void findings_will_write(const struct timeline_op *op, uint64_t address);
-/* A kernel that is pending as `op` has been given this address, and may touch what is from there on
- * when it runs. */
+/* A pending kernel, `op`, was given this address and may access memory from there on when it
+ * runs. */
 void findings_may_touch(const struct timeline_op *op, uint64_t address);
-/* It runs now: before, and behind what it does. `pageable`: it writes these bytes of pageable
- * memory; NULL: none. */
+/* The operation runs now: called before and after its effect. `pageable`: the bytes of pageable
+ * memory that it writes; NULL: none. */
 void findings_begins(const struct operation *operation, const struct races_rows *pageable);
 void findings_ran(const struct operation *operation, const struct races_rows *pageable);
-/* In between: what a copy or a memset touches. */
+/* Called between those two: what a copy or a memset accesses. */
 void findings_reads(struct operation *operation, const struct races_rows *rows);
 void findings_writes(struct operation *operation, const struct races_rows *rows);
-/* It fails for this access. */
+/* The operation fails because of this access. */
 void findings_operation_faults(struct operation *operation, const struct findings_access *access);
-/* It may have told the host by memory, or been told, what happens before it. */
+/* `op` may exchange values with the host through memory, so that the host may know what happens
+ * before `op`. */
 void findings_communicates(const struct timeline_op *op);
-/* It is released. */
+/* The operation is released. */
 void findings_operation_ends(struct operation *operation);
 
 /* ---- a kernel ------------------------------------------------------------------------------- */
 
-/* What is noted of a kernel from its beginning to its end. Its launch keeps it, zeros at first. */
+/* What is recorded about a kernel from its beginning to its end. Owned by its launch, initially
+ * zero. */
 struct findings_kernel {
     struct exec_footprint *footprint;
     struct exec_racecheck *racecheck;
-    struct timeline_op *primary;  /* the kernel before it, beside which it may begin, a reference
-                                     that goes with the rest; NULL: none */
-    struct exec_footprint *early; /* what it touches before it waits for that; NULL: none */
-    uint64_t memory_ends; /* when it paused: regions in the footprint live while that stays */
+    struct timeline_op *primary;  /* the preceding kernel beside which this one may begin
+                                     (programmatic dependent launch); a reference; NULL: none */
+    struct exec_footprint *early; /* accesses before the kernel waits for `primary`; NULL: none */
+    uint64_t memory_ends; /* memory_ends() when it paused: the regions in the footprint are valid
+                             while that stays the same */
 };
 
-/* It begins, or goes on where it paused. `request`, which launches it, is given what is noted. */
+/* The kernel begins, or resumes after a pause. Sets the recording fields of `request`, the launch
+ * that is about to run. */
 void findings_kernel_begins(struct operation *operation, struct findings_kernel *kernel,
                             struct exec_launch *request);
-/* It pauses, and the host may touch memory in between. */
+/* The kernel pauses; the host may access memory until it resumes. */
 void findings_kernel_pauses(struct findings_kernel *kernel);
-/* It launches a kernel, and goes on: whether it has touched anything since the last time; and what,
- * all of which happens before the end of operation->op. */
+/* The kernel launches a kernel itself and goes on. The first function returns true if it has
+ * accessed anything since the last such launch; the second records those accesses as happening
+ * before the end of operation->op. */
 bool findings_kernel_has_touched(const struct findings_kernel *kernel);
 void findings_kernel_part(struct operation *operation, struct findings_kernel *kernel,
                           const struct exec_launch *request);
-/* It has ended. */
+/* The kernel has ended. */
 void findings_kernel_ran(struct operation *operation, struct findings_kernel *kernel,
                          const struct exec_launch *request);
-/* It will not run, or not on. */
+/* The kernel will not run, or will not resume. */
 void findings_kernel_drop(struct findings_kernel *kernel);
 
 /* ---- memory, contexts, events --------------------------------------------------------------- */
 
-/* The region has just been allocated, with contents that nobody wrote. */
+/* The region was just allocated and holds no defined contents. */
 void findings_memory_begins(const struct memory_region *region);
-/* These bytes of it are padding, which a program may read without having written it. */
+/* These bytes are padding, which a program may read without having written them. */
 void findings_memory_pads(const struct races_rows *rows);
-/* It ends, by the call that the host is in; or by nothing that touches it. */
+/* The region ends: by the host's current call (which counts as an access), or without any
+ * access. */
 void findings_memory_ends(const struct memory_region *region);
 void findings_memory_gone(const struct memory_region *region);
-/* An operation makes it the program's, or takes it back (RACES_WRITE, RACES_FREE). */
+/* An operation allocates (RACES_WRITE) or frees (RACES_FREE) the region in stream order. */
 void findings_memory_passes(struct operation *operation, enum races_mode mode,
                             const struct memory_region *region);
-/* The context is about to end, by the current call; nothing of it will run any more. */
 struct ptx_module;
-/* `unit` was parsed from the text, which may quote the lines of its source. */
+/* `unit` was parsed from `text`, which may quote lines of its source code as comments. */
 void findings_unit_parsed(const struct ptx_module *unit, const char *text);
+/* The context is about to end, by the current call; and: none of its work will run any more. */
 void findings_context_ends(const struct context *context);
 void findings_context_abandoned(const struct context *context);
-/* The host, or `stream`, is made to wait for an event; it ends. */
+/* The host, or `stream`, waits for the event; the event ends. */
 void findings_event_awaited(struct event *event, const struct stream *stream);
 void findings_event_ends(const struct event *event);
 

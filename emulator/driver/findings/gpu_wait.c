@@ -3,7 +3,7 @@
 enum { REMEMBERED = 256 };
 
 static struct {
-    struct gpu_wait waits[REMEMBERED]; /* a ring */
+    struct gpu_wait waits[REMEMBERED]; /* ring buffer */
     uint64_t count;
 } past;
 

@@ -1,5 +1,5 @@
-/* gpu_wait: remembers the calls that waited because GPUs do, and not because the documentation says
- * so, so that advice can name the one that somebody relied on. It waits for nothing itself.
+/* gpu_wait: remembers calls that waited because GPUs do, although the documentation promises no
+ * wait, so that advice can name the call that a program relied on. This module itself never waits.
  */
 #ifndef OVERLAP_DRIVER_FINDINGS_GPU_WAIT_H
 #define OVERLAP_DRIVER_FINDINGS_GPU_WAIT_H
@@ -7,16 +7,16 @@
 #include "emulator/driver/core/core.h"
 
 struct gpu_wait {
-    uint64_t context, stream; /* `stream` 0: for all work of the context */
+    uint64_t context, stream; /* trace ids; `stream` 0: the call waited for all work of the
+                                 context */
     uint64_t request, caller;
     uint32_t stack;
-    char name[TRACE_NAME_SIZE]; /* of the call */
+    char name[TRACE_NAME_SIZE]; /* plain name of the call */
 };
 
-/* The thread's current call waits. */
+/* Records that the thread's current call waits so. */
 void gpu_wait_note(uint64_t context, uint64_t stream);
-/* The first such wait since `work` was asked for that it was waited for by; NULL: none that is
- * remembered. */
+/* The first such wait since `work` was submitted that covers it; NULL: none is remembered. */
 const struct gpu_wait *gpu_wait_for(const struct trace_record *work);
 
 #endif

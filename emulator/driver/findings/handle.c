@@ -1,10 +1,10 @@
-/* Handles that mean nothing: what is wrong with them, and the error that the call returns. */
+/* Invalid handles: what is wrong with them, and the error that the call returns. */
 #include "emulator/driver/findings/handle.h"
 
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/unchecked.h"
 
-/* 0 to 2 stand for default streams, and whoever passes them knows that they are no object. */
+/* Handle values 0 to 2 stand for default streams, so a program passes them on purpose. */
 enum { HANDLES_WITH_A_MEANING = 2 };
 
 static void handle_is_wrong(enum trace_finding_id id, const void *handle,
@@ -17,7 +17,7 @@ static void handle_is_wrong(enum trace_finding_id id, const void *handle,
     finding_put(&found);
 }
 
-/* What is wrong with a handle that is no object of this kind. */
+/* Reports what is wrong with a handle that is not an object of this kind. */
 static void handle_explain(const void *handle, enum object_kind kind)
 {
     const struct object *live = object_live(handle);

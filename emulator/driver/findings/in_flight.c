@@ -8,20 +8,20 @@
 
 enum { CHUNK = 64 << 10 };
 
-/* One side of a copy. */
+/* The source or the destination of a copy in flight. */
 struct flight {
-    uint64_t number; /* of both sides of a copy; operation->flight */
+    uint64_t number; /* operation->flight; source and destination of one copy share it */
     struct races_rows rows;
     bool is_written;
-    bool is_advice; /* a GPU was done with them when the call returned */
+    bool is_advice; /* a GPU has finished the access when the call returns */
     bool has_run, submitted;
-    bool maybe_told;            /* the host may have ordered a change before the copy */
-    bool suspect;               /* the bytes have changed, by whatever order */
-    bool gone;                  /* they were not there any more */
-    uint64_t sum;               /* of the bytes as they should be */
-    struct timeline_when when;  /* of the copy */
-    struct timeline_when asked; /* a point of the host's, right behind the call */
-    struct trace_record record; /* the operation's */
+    bool maybe_told;            /* the host may have told the device of a change before the copy */
+    bool suspect;               /* the bytes have changed; whether that was legal is still open */
+    bool gone;                  /* the bytes were no longer mapped */
+    uint64_t sum;               /* checksum of the bytes as they should be */
+    struct timeline_when when;  /* the copy's point in the timeline */
+    struct timeline_when asked; /* the host's point right after the submitting call */
+    struct trace_record record; /* copy of the operation's record */
     uint64_t stream_caller;
 };
 
@@ -32,7 +32,7 @@ static struct {
     unsigned char chunk[CHUNK];
 } air;
 
-/* ---- what the bytes are ------------------------------------------------------------------- */
+/* ---- checksums ---------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t sum, const unsigned char *bytes, size_t size)
 {
@@ -46,7 +46,7 @@ static uint64_t mix(uint64_t sum, const unsigned char *bytes, size_t size)
     return sum;
 }
 
-/* False: some of them are not there. */
+/* Computes the checksum. Returns false if some bytes are not mapped. */
 static bool sum_of(const struct races_rows *rows, uint64_t *sum)
 {
     *sum = HASH_START;
@@ -73,7 +73,7 @@ static bool overlap(const struct races_rows *a, const struct races_rows *b)
     return a->address < b_end && b->address < a_end;
 }
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* ---- reporting ---------------------------------------------------------------------------- */
 
 static void report(const struct flight *flight)
 {
@@ -88,7 +88,7 @@ static void report(const struct flight *flight)
     finding_put(&found);
 }
 
-/* Are the bytes as they should be? */
+/* Compares the bytes with the checksum and marks the flight as suspect if they differ. */
 static void look(struct flight *flight)
 {
     uint64_t sum;
@@ -99,7 +99,7 @@ static void look(struct flight *flight)
         flight->suspect = true;
 }
 
-/* They are as they should be now. */
+/* Takes the current bytes as the correct ones. */
 static void take(struct flight *flight)
 {
     if (!sum_of(&flight->rows, &flight->sum)) flight->gone = true;
@@ -110,7 +110,8 @@ static void drop(size_t index)
     air.flights[index] = air.flights[--air.count];
 }
 
-/* The last moment at which they had to be the same. */
+/* The last moment at which the bytes had to be unchanged: reports a change and forgets the
+ * flight. */
 static void judge_and_drop(size_t index)
 {
     struct flight *flight = &air.flights[index];
@@ -119,7 +120,7 @@ static void judge_and_drop(size_t index)
     drop(index);
 }
 
-/* ---- a copy's way ------------------------------------------------------------------------- */
+/* ---- a copy from submission to end -------------------------------------------------------- */
 
 void in_flight_begins(struct operation *operation, const struct races_rows *rows, bool is_written,
                       bool is_advice)
@@ -140,7 +141,7 @@ void in_flight_begins(struct operation *operation, const struct races_rows *rows
                               .is_advice = is_advice,
                               .record = operation->record,
                               .stream_caller = operation->stream_caller};
-    /* What is not there when it is asked for is the copy's own finding. */
+    /* Memory that is missing at the submission already is reported by the copy itself. */
     if (sum_of(rows, &flight->sum)) air.count++;
 }
 
@@ -191,7 +192,7 @@ void in_flight_landed(const struct operation *operation)
     }
 }
 
-/* ---- what others do ----------------------------------------------------------------------- */
+/* ---- other events ------------------------------------------------------------------------- */
 
 void in_flight_overwrite(const struct races_rows *rows, bool done)
 {

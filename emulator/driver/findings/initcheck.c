@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-enum { PYTHON_ELEMENT = 16 /* bytes of an array's element, at most */ };
+enum { PYTHON_ELEMENT = 16 /* an array element's largest size in bytes */ };
 
-/* ---- who may still write, and what waits for that ------------------------------------------- */
+/* ---- pending writers and held findings ------------------------------------------------------ */
 
 /* An operation that is pending and may write to a region. */
 struct writer {
@@ -17,11 +17,11 @@ struct writer {
     uint64_t region;
 };
 
-/* What a reader has found, which a writer that has yet to run may show to be a race. */
+/* A finding about a reader that is held back, because a pending writer may turn it into a race. */
 struct held {
     struct trace_record found;
     struct timeline_when reader;
-    uint64_t region, first, end; /* bytes of it from the first on to behind the last */
+    uint64_t region, first, end; /* bytes read, as offsets in the region */
 };
 
 static struct {
@@ -50,7 +50,7 @@ static void put_unless_pending(const struct operation *operation,
         finding_put(found);
 }
 
-/* Tells what nobody can excuse any more. */
+/* Reports the held findings whose regions have no pending writer any more. */
 static void tell_held(void)
 {
     size_t kept = 0;
@@ -63,7 +63,7 @@ static void tell_held(void)
     wait.held_count = kept;
 }
 
-/* Removes the writers of that region, or (`op`) the operation. */
+/* Removes the operation `op` from the writers, or, if `op` is NULL, all writers of the region. */
 static void writers_end(const struct timeline_op *op, uint64_t region)
 {
     const struct timeline_when when =
@@ -85,13 +85,14 @@ static void writer_ran(const struct timeline_op *op)
     if (wait.held_count > 0) tell_held();
 }
 
-/* `op` writes where `held` read, unless something orders it behind. */
+/* Returns true if `op`, which writes what `held` read, is not ordered after it. */
 static bool is_race(const struct held *held, const struct timeline_op *op)
 {
     return !timeline_happens_before(held->reader, op, TIMELINE_ON_GPUS);
 }
 
-/* A kernel was given a region: copies out of it may have been meant to come behind. */
+/* A kernel was given a region: drops held findings of copies that may have been meant to run after
+ * it. */
 static void copies_excused(const struct timeline_op *op, const struct memory_region *region)
 {
     size_t kept = 0;
@@ -112,7 +113,7 @@ static bool any_bit(const uint64_t *bits, uint64_t first, uint64_t end)
     return false;
 }
 
-/* A kernel has written where another has read. */
+/* A kernel wrote: drops held findings of unordered readers of the same bytes. */
 static void kernels_excused(const struct timeline_op *op,
                             const struct exec_footprint_region *touched)
 {
@@ -129,7 +130,7 @@ static void kernels_excused(const struct timeline_op *op,
     wait.held_count = kept;
 }
 
-/* A copy or a memset writes these bytes of a region. */
+/* A copy or a memset writes these bytes: drops held findings of unordered readers of them. */
 static void readers_excused(const struct timeline_op *op, uint64_t region, uint64_t first,
                             uint64_t end)
 {
@@ -143,7 +144,7 @@ static void readers_excused(const struct timeline_op *op, uint64_t region, uint6
     wait.held_count = kept;
 }
 
-/* ---- what is written ------------------------------------------------------------------------ */
+/* ---- writes --------------------------------------------------------------------------------- */
 
 void initcheck_begins(const struct memory_region *region)
 {
@@ -154,7 +155,7 @@ void initcheck_begins(const struct memory_region *region)
         memory_initcheck_follow(region);
 }
 
-/* Nobody but the host has touched the region so far. */
+/* Called while only the host has accessed the region: reports it if the host has only read it. */
 static void look_at_host(const struct memory_region *region)
 {
     if (!memory_initcheck_is_hosts(region)) return;
@@ -221,9 +222,9 @@ void initcheck_written(const struct operation *operation, const struct races_row
     if (operation != NULL) writer_ran(operation->op);
 }
 
-/* ---- who reads it --------------------------------------------------------------------------- */
+/* ---- readers -------------------------------------------------------------------------------- */
 
-/* `end`: behind the last byte. `site`: of a kernel, with the line; NULL: of a copy. */
+/* `end`: offset behind the last byte. `site`: the kernel's access, with its line; NULL: a copy. */
 static void report_unwritten(enum trace_finding_id id, const struct operation *operation,
                              const struct memory_region *region, uint64_t offset, uint64_t bytes,
                              uint64_t end, const struct exec_footprint_site *site)
@@ -251,7 +252,8 @@ void initcheck_copied(struct operation *operation, const struct races_rows *rows
                      bytes, region->size, NULL);
 }
 
-/* The line of the kernel that reads there; the widest of what reads the region at once. */
+/* Finds the kernel's site that reads at `offset`: the one with the lowest line. `widest` of the
+ * result is the widest read of the region at any site. */
 static struct exec_footprint_site site_at(const struct exec_footprint *footprint,
                                           const struct memory_region *region, uint64_t offset)
 {
@@ -268,7 +270,7 @@ static struct exec_footprint_site site_at(const struct exec_footprint *footprint
     return found;
 }
 
-/* Reads that one block more than needed makes at the end of an allocation. */
+/* Returns true for reads at the end of an allocation that one surplus block would make. */
 static bool is_padding(const struct memory_region *region, const struct memory_unwritten *hole,
                        uint64_t block_bytes)
 {
@@ -289,7 +291,7 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
         if (bits == NULL) continue;
         const uint32_t widest = site_at(footprint, region, 0).widest;
         while (unit < widest && unit < 64) unit *= 2;
-        /* Nobody changes padding: an atomic is meant. */
+        /* Padding is never changed on purpose, so an atomic is always reported. */
         if (!memory_initcheck_find(region, bits, unit, &hole) ||
             (reads[i] == EXEC_LOAD && is_padding(region, &hole, block_threads * unit)))
             continue;

@@ -9,7 +9,7 @@ struct exec_racecheck *racecheck_begin(void)
     return races_watching() ? exec_racecheck_create() : NULL;
 }
 
-/* ---- what a kernel did that nothing orders -------------------------------------------------- */
+/* ---- reports of what a kernel did ----------------------------------------------------------- */
 
 const enum trace_access kernel_accesses[EXEC_ACCESS_COUNT] = {
     [EXEC_LOAD] = ACCESS_READ, [EXEC_STORE] = ACCESS_WRITE, [EXEC_ATOMIC] = ACCESS_ATOMIC};
@@ -19,7 +19,7 @@ static bool same_warp(const struct exec_racecheck_side *a, const struct exec_rac
 {
     const struct exec_racecheck_side *sides[] = {a, b};
     uint32_t linear[2];
-    if (!a->known || !b->known) return true; /* of its own warp only the last is known */
+    if (!a->known || !b->known) return true; /* only the last access of its own warp is known */
     for (int i = 0; i < 2; i++)
         linear[i] =
             sides[i]->thread[0] + block[0] * (sides[i]->thread[1] + block[1] * sides[i]->thread[2]);
@@ -90,8 +90,8 @@ static void report(const struct operation *operation, const struct exec_racechec
     const bool of_threads = wrong->wrong == EXEC_WRONG_SHARED ||
                             wrong->wrong == EXEC_WRONG_GLOBAL || wrong->wrong == EXEC_WRONG_CLUSTER;
     const bool one_reads = exec_racecheck_one_reads(wrong);
-    /* The one that reads is named first, or the one that ran later: which of the two did means
-     * nothing. */
+    /* The side that reads is named first, or the one that ran later: which of the two ran first is
+     * chance. */
     if (other->access == EXEC_LOAD && (one_reads || (of_threads && other->known))) {
         other = &wrong->second;
         this = &wrong->first;
@@ -100,7 +100,8 @@ static void report(const struct operation *operation, const struct exec_racechec
         finding_at_work(id_of(wrong), &operation->record, operation->stream_caller);
     take_side(&found, 0, this);
     take_side(&found, 1, other);
-    /* Of two blocks only the thread that ran later is known: which of the two that is, is chance.
+    /* Of two blocks only the thread that ran later is known; which one that is, is chance, so
+     * neither is named.
      */
     if (one_reads) found.finding.sides[0].known = found.finding.sides[1].known = 0;
     if (wrong->region != NULL) {

@@ -5,21 +5,21 @@
 
 #include "emulator/memory/page_guard.h"
 
-/* Longer than kernels of other host threads keep the lock, even on a busy machine: a touch that
- * does not get it is not told. */
+/* Longer than kernels of other host threads hold the lock, even on a busy machine: an access that
+ * does not get the lock in this time is not reported. */
 enum { PATIENCE_MS = 2000 };
 
 static struct {
     struct raised {
         uint64_t guard, region;
         struct timeline_when when;
-        uint64_t guessed; /* the address that it begins at; 0: it is known */
+        uint64_t guessed; /* the start address of a guess (page_guards_guess); 0: real access */
     } * raised;
     size_t count, room;
 } guards;
 
-/* In the signal handler of whoever touched. Not for ever: a worker that runs a kernel for a thread
- * that holds the lock must get on. */
+/* Called in the signal handler of the thread that touched the page. The wait is bounded: the thread
+ * may be a worker that runs a kernel for a thread that holds the lock. */
 static enum page_guard_lock lock(void)
 {
     if (thread.locked) return PAGE_GUARD_OWN;
@@ -36,7 +36,7 @@ static void touched(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
     races_host_touch(is_store ? RACES_WRITE : RACES_READ, address, size, pc);
 }
 
-/* Before a system call: the caller's address is a return address, one past its instruction. */
+/* Called before a system call; `caller` is a return address, one past the call instruction. */
 static void handed_to_system(const void *bytes, size_t size, bool is_filled, const void *caller)
 {
     if (!thread.locked)
@@ -46,7 +46,7 @@ static void handed_to_system(const void *bytes, size_t size, bool is_filled, con
 
 void page_guards_begin(void)
 {
-    /* Of what ./emulate preloads (threads/buffers.c). */
+    /* A function of the library that ./emulate preloads (threads/buffers.c). */
     static const struct page_guard_owner owner = {lock, unlock, touched};
     void (*watch)(void (*touch)(const void *, size_t, bool, const void *));
     *(void **)&watch = dlsym(RTLD_DEFAULT, "overlap_watch_buffers");
@@ -60,7 +60,7 @@ static void raise_for(const struct timeline_op *op, enum races_mode mode,
     const struct memory_region *region = memory_find(rows->address);
     if (op == NULL || region == NULL || !races_watching()) return;
     if (region->kind != MEMORY_PINNED && region->kind != MEMORY_MANAGED) return;
-    if (rows->height > 1 || rows->depth > 1) return; /* what lies between rows is not in use */
+    if (rows->height > 1 || rows->depth > 1) return; /* the bytes between the rows are not in use */
     if (guards.count == guards.room) {
         const size_t room = guards.room ? guards.room * 2 : 64;
         struct raised *raised = reallocarray(guards.raised, room, sizeof *raised);
@@ -88,15 +88,15 @@ void page_guards_guess(const struct timeline_op *op, uint64_t address)
     for (size_t i = 0; i < guards.count; i++) {
         if (guards.raised[i].guessed != address) continue;
         guards.raised[i].when =
-            timeline_op_when(op); /* of a launch before this one: one is enough */
+            timeline_op_when(op); /* replaces a guess for an earlier launch: one guard is enough */
         return;
     }
     raise_for(op, RACES_WRITE, &(struct races_rows){address, size, size, 1, size, 1}, address);
 }
 
-/* ---- and dropped --------------------------------------------------------------------------- */
+/* ---- dropping guards ----------------------------------------------------------------------- */
 
-/* Those for which `is_over` is true. */
+/* Drops the guards for which `is_over` returns true. */
 static void drop_where(bool (*is_over)(const struct raised *raised, const void *why),
                        const void *why)
 {

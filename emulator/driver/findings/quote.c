@@ -9,12 +9,12 @@
 #include "emulator/driver/core/core.h"
 
 enum {
-    LINES = 1 << 14, /* of all texts; what comes after them is not quoted */
+    LINES = 1 << 14, /* of all texts together; lines beyond that are not quoted */
     TEXTS = 512,
 };
 
 struct quote {
-    uint64_t file; /* its path's hash */
+    uint64_t file; /* hash of its path */
     uint32_t line;
     char text[TRACE_NAME_SIZE];
 };
@@ -23,12 +23,12 @@ static struct {
     pthread_mutex_t lock;
     struct quote *quotes;
     size_t count, room;
-    uint32_t *slots;       /* 2 * room: a quote's index + 1 at its hash; 0: free */
-    uint64_t texts[TEXTS]; /* hashes of the texts that were gone through */
+    uint32_t *slots;       /* 2 * room entries: index + 1 of the quote with this hash; 0: free */
+    uint64_t texts[TEXTS]; /* hashes of the texts already processed */
     size_t text_count;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The path of the unit's file of that name; NULL: none, or several. */
+/* The path of the unit's file of that name; NULL: no such file, or several. */
 static const char *path_of(const struct ptx_module *unit, const char *name, size_t length)
 {
     const char *found = NULL;
@@ -43,7 +43,7 @@ static const char *path_of(const struct ptx_module *unit, const char *name, size
     return found;
 }
 
-/* Cut where it is longer, without the blanks around it. */
+/* Copies code without the blanks around it, cut off if it is too long. */
 static void copy_code(char to[TRACE_NAME_SIZE], const char *from, size_t length)
 {
     static const char more[] = "...";
@@ -55,7 +55,8 @@ static void copy_code(char to[TRACE_NAME_SIZE], const char *from, size_t length)
     strcpy(to + length, whole ? "" : more);
 }
 
-/* `NAME:LINE TEXT`, from behind the slashes to the end of the line. False: it is another comment.
+/* Parses `NAME:LINE TEXT`, from behind the slashes to the end of the line. Returns false for any
+ * other comment.
  */
 static bool parse(const char *at, size_t length, const struct ptx_module *unit, struct quote *quote)
 {
@@ -73,7 +74,7 @@ static bool parse(const char *at, size_t length, const struct ptx_module *unit, 
     return true;
 }
 
-/* Where the quote is, or would be. There is room. */
+/* The slot of the quote, or the free one where it belongs. The table always has a free slot. */
 static uint32_t *slot_of(const struct quote *quote)
 {
     size_t k = hash_add(hash_add(hash_text(quote->text), quote->file), quote->line);
@@ -86,7 +87,7 @@ static uint32_t *slot_of(const struct quote *quote)
     }
 }
 
-/* False: there are too many, or no memory. */
+/* Returns false at the limit, or if memory runs out. */
 static bool grow(void)
 {
     const size_t room = kept.room > 0 ? 2 * kept.room : 64;
@@ -108,7 +109,7 @@ static void add(const struct quote *quote)
 {
     if (kept.count == kept.room && !grow()) return;
     uint32_t *slot = slot_of(quote);
-    if (*slot != 0) return; /* one that says something else is kept beside it */
+    if (*slot != 0) return; /* known already; another text of the same line is kept beside it */
     kept.quotes[kept.count++] = *quote;
     *slot = (uint32_t)kept.count;
 }
@@ -146,7 +147,7 @@ void quote_put(const struct trace_record *found)
     pthread_mutex_lock(&kept.lock);
     for (size_t i = 0; i < kept.count; i++) {
         if (kept.quotes[i].file != hash || kept.quotes[i].line != line) continue;
-        certain = quote == NULL; /* the names of strings repeat */
+        certain = quote == NULL; /* two texts for one line: names of compiled strings repeat */
         quote = &kept.quotes[i];
     }
     if (quote != NULL && certain) {

@@ -1,6 +1,6 @@
-/* quote: the text of a line of device code, where the program compiled a string that is in no file
- * when somebody reads the finding: PTX that the compilers in front (emulator/front) have made has
- * it as comments, `//kernel.cu:5 TEXT`, which are nvcc's own form (-src-in-ptx).
+/* quote: the text of a device-code line, for programs that compile a string which is in no file
+ * when the finding is read. PTX made by the compilers under emulator/front has the text as
+ * comments, `//kernel.cu:5 TEXT`, in nvcc's own form (-src-in-ptx).
  */
 #ifndef OVERLAP_DRIVER_FINDINGS_QUOTE_H
 #define OVERLAP_DRIVER_FINDINGS_QUOTE_H
@@ -8,11 +8,11 @@
 #include "emulator/ptx/ptx.h"
 #include "trace/trace.h"
 
-/* Keeps what the text quotes of the files of `unit`, which was parsed from it; nothing where no
- * findings are placed. `text` is ended. */
+/* Keeps the lines that `text` quotes from the files of `unit`, which was parsed from it. Does
+ * nothing if the trace records no places. `text` is NUL-terminated. */
 void quote_keep(const char *text, const struct ptx_module *unit);
 
-/* Puts the TRACE_LINE of the finding's line of device code, if its text is known for certain. */
+/* Writes a TRACE_LINE for the finding's device-code line, if exactly one text is known for it. */
 void quote_put(const struct trace_record *found);
 
 #endif

@@ -10,22 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a sentence needs to know of who touched, when that is long gone. */
+/* The data that a report needs about an access, kept after the operation itself is gone. */
 struct actor {
-    struct races_actor base; /* first: the release casts back */
+    struct races_actor base; /* must be first: release casts back */
     struct trace_record record;
-    uint64_t stream_caller; /* who made the stream; 0: a default stream */
-    uint64_t family;        /* of the operation; 0: it is alone */
+    uint64_t stream_caller; /* return address of the call that created the stream; 0: a default
+                               stream */
+    uint64_t family;        /* of the operation; 0: a single operation */
 };
 
-enum { GONE = 64 }; /* the latest: before that a fault is told without who had not waited */
+enum { GONE = 64 }; /* latest frees kept; for earlier ones a fault is reported without its race */
 
 static struct races *races; /* NULL: off */
 
-/* What freed memory in stream order, when the memory is gone and its touches with it. */
+/* Operations that freed memory in stream order, kept after the memory and its accesses are gone. */
 static struct {
     struct gone {
-        uint64_t memory;     /* the region's number; 0: no entry */
+        uint64_t memory;     /* trace id of the region; 0: no entry */
         struct actor *actor; /* a reference */
         struct timeline_when when;
     } list[GONE];
@@ -42,7 +43,7 @@ bool races_begin(void)
     return races != NULL;
 }
 
-/* ---- who ---------------------------------------------------------------------------------- */
+/* ---- actors ------------------------------------------------------------------------------- */
 
 static void actor_free(struct races_actor *base)
 {
@@ -80,9 +81,9 @@ void races_operation_end(struct operation *operation)
     operation->actor = NULL;
 }
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* ---- passing accesses on ------------------------------------------------------------------ */
 
-/* The region's number and its first byte's address; 0 and 0 for the host's own memory. */
+/* Returns the region's id and sets *base to its first address; 0 and 0 for ordinary host memory. */
 static uint64_t region_of(uint64_t address, uint64_t *base)
 {
     const struct memory_region *region = memory_find(address);
@@ -165,7 +166,7 @@ void races_host(enum races_mode mode, const struct races_rows *rows)
 
 void races_host_touch(enum races_mode mode, uint64_t address, uint64_t size, uint64_t pc)
 {
-    /* As a return address is: one past the instruction it is about. */
+    /* One past the instruction, like a return address. */
     struct actor *actor = actor_make(
         &(struct trace_record){.caller = pc + 1,
                                .request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED),
@@ -185,7 +186,7 @@ static bool with_host(const struct memory_region *region)
     return region->kind == MEMORY_PINNED || region->kind == MEMORY_MANAGED;
 }
 
-/* The kernel is about to touch a region for the first time. */
+/* Callback: the kernel is about to access a region for the first time. */
 static void open_region(void *unused, const struct memory_region *region)
 {
     (void)unused;
@@ -193,7 +194,7 @@ static void open_region(void *unused, const struct memory_region *region)
     page_guard_lift(region->address, region->size);
 }
 
-/* As above; and from now on it may tell the host, which may be quicker than the kernel's end. */
+/* The same for a kernel that communicates: the host may learn values before the kernel ends. */
 static void open_conversation(void *user, const struct memory_region *region)
 {
     const struct operation *operation = user;
@@ -221,7 +222,7 @@ void races_pause(const struct exec_footprint *footprint, bool goes_on)
 static const enum races_mode modes[EXEC_ACCESS_COUNT] = {
     [EXEC_LOAD] = RACES_READ, [EXEC_STORE] = RACES_WRITE, [EXEC_ATOMIC] = RACES_ATOMIC};
 
-/* Names of source files for ever: a program may be unloaded before its race is found. */
+/* Keeps a source file's name for ever: its module may be unloaded before the race is found. */
 static const char *keep(const char *name)
 {
     static struct kept {
@@ -239,7 +240,7 @@ static const char *keep(const char *name)
     return kept->name;
 }
 
-/* The lines of the kernel that touched a region, for the touches that are told next. */
+/* Gives the actor the kernel's lines that accessed a region, for the accesses passed on next. */
 static void take_sites(struct actor *actor, const struct exec_footprint *footprint,
                        const struct memory_region *region)
 {
@@ -255,7 +256,8 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
     }
 }
 
-/* What was touched so; false: nothing, or no memory. */
+/* Makes a set of the bytes with this kind of access. Returns false if it is empty or memory runs
+ * out. */
 static bool take_bits(struct races_set *set, const struct exec_footprint_region *touched,
                       int access)
 {
@@ -263,12 +265,12 @@ static bool take_bits(struct races_set *set, const struct exec_footprint_region 
     return touched->bits[access] != NULL && races_set_bits(set, all, touched->bits[access]);
 }
 
-/* What a launch has touched of one region; `guards`: it has ended, so that the host's own touches
- * may be stopped. */
+/* Passes on what a launch accessed in one region. `guards`: the launch has ended, so early accesses
+ * of the host are to be guarded against. */
 static void tell_region(struct operation *operation, const struct exec_footprint *footprint,
                         const struct exec_footprint_region *touched, bool guards)
 {
-    /* One actor for each region: its sites are that region's. */
+    /* One actor per region, because its sites belong to that region. */
     struct actor *actor = actor_in(operation);
     if (actor == NULL) return;
     take_sites(actor, footprint, touched->region);
@@ -289,7 +291,7 @@ static void tell_region(struct operation *operation, const struct exec_footprint
 struct exec_footprint *races_footprint_early(void)
 {
     struct exec_footprint *early = exec_footprint_create(NULL, NULL);
-    if (early != NULL) exec_footprint_pause(early); /* it has no places */
+    if (early != NULL) exec_footprint_pause(early); /* record bytes only, no source lines */
     return early;
 }
 
@@ -324,7 +326,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
     if (footprint == NULL) return;
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        if (converses) /* whatever runs beside it may be ordered by what it wrote */
+        if (converses) /* kernels that run beside it may be ordered by the values it wrote */
             has_conversed |= with_host(touched->region);
         else
             tell_region(operation, footprint, touched, true);
@@ -352,7 +354,7 @@ void races_forget_region(const struct memory_region *region)
     if (races != NULL) races_forget(races, region->id);
 }
 
-/* ---- telling what was found ------------------------------------------------------------------ */
+/* ---- reporting races ------------------------------------------------------------------------- */
 
 static const struct actor *actor_behind(const struct races_side *side)
 {
@@ -369,7 +371,7 @@ static void take_access(struct trace_record *found, int which, const struct race
     if (side->site != NULL) finding_line(found, which, side->site->file, side->site->line);
 }
 
-/* The call that waited, of which nobody promises that it does. */
+/* Names the call that waited although the documentation promises no wait. */
 static void finding_wait(struct trace_record *found, const struct gpu_wait *wait)
 {
     if (wait == NULL) return;
@@ -384,7 +386,7 @@ static const struct memory_region *region_by_id(uint64_t id)
     return NULL;
 }
 
-/* A copy whose synchronous call may have returned before it was done. */
+/* Returns true for a copy whose synchronous call may have returned before the copy was done. */
 static bool is_staged(const struct trace_record *work)
 {
     return work->what == TRACE_COPY && work->from == TRACE_PAGEABLE && !(work->flags & TRACE_ASYNC);
@@ -394,8 +396,8 @@ static void tell(const struct races_found *race, const struct memory_region *reg
 {
     const struct races_side *later = &race->second, *earlier = &race->first;
     const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
-    /* The order in which they ran here means nothing: the one that was asked for later is named
-     * first, since there the wait is missing. */
+    /* The order in which the two ran here is chance. The one that was submitted later is named
+     * first, since the wait is missing there. */
     if (actor_behind(earlier)->record.request > actor_behind(later)->record.request) {
         const struct races_side *first = later;
         later = earlier;
@@ -421,8 +423,8 @@ static void tell(const struct races_found *race, const struct memory_region *reg
     finding_put(&found);
 }
 
-/* Python gives memory back when nobody names an object any more: no call of the program's could
- * wait before that. */
+/* In Python the garbage collector frees memory once no name refers to it, so the program could not
+ * have waited before. */
 static bool is_python_habit(const struct races_found *race)
 {
     return race->is_advice && python_code() != NULL &&

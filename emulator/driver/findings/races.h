@@ -1,8 +1,9 @@
-/* races: tells races what operations, kernels and the host touch, and tells what
- * races finds.
+/* races: passes accesses of operations, kernels and the host to the race detector (emulator/races),
+ * and reports the races that it finds.
  *
- * Accesses are told when they happen: an operation's as it runs, the host's in the call that makes
- * them. Whether two are ordered is not decided here. OVERLAP_RACES=off turns all of it off.
+ * Accesses are passed on as they happen: an operation's while it runs, the host's in the call that
+ * makes them. This module does not decide whether two accesses are ordered. OVERLAP_RACES=off turns
+ * all of it off.
  */
 #ifndef OVERLAP_DRIVER_FINDINGS_RACES_H
 #define OVERLAP_DRIVER_FINDINGS_RACES_H
@@ -13,52 +14,52 @@
 #include "emulator/exec/exec.h"
 #include "emulator/races/races.h"
 
-/* Called by cuInit, with the timeline made. false: no memory. */
+/* Called by cuInit after it has created the timeline. Returns false if memory runs out. */
 bool races_begin(void);
 
-/* The operation, which is running, touches them. */
+/* The running operation accesses these rows. */
 void races_operation(struct operation *operation, enum races_mode mode,
                      const struct races_rows *rows);
-/* The operation, which is running, frees the region in its stream's order. */
+/* The running operation frees the region in stream order. */
 void races_freed(struct operation *operation, const struct memory_region *region);
-/* The operation fails for this access. Where it is to memory that another operation freed before,
- * and nothing orders the two, that is told: as it would have been, had they run the other way
- * round. */
+/* The operation fails because of this access. If another operation freed the memory before and
+ * nothing orders the two, the race is reported, as it would be had they run in the other order. */
 void races_fault(struct operation *operation, const struct findings_access *access);
-/* The host touches them inside the call that it is in. */
+/* The host accesses these rows inside its current call. */
 void races_host(enum races_mode mode, const struct races_rows *rows);
 
-/* Host code touches these bytes outside of any call; `pc` is the instruction. */
+/* Host code accesses these bytes outside of any call; `pc` is the address of the instruction. */
 void races_host_touch(enum races_mode mode, uint64_t address, uint64_t size, uint64_t pc);
-/* Is anything recorded at all? */
+/* Returns true if accesses are recorded at all. */
 bool races_watching(void);
 
-/* For what a launch touches while the kernel before it may still run, and tells of it: lines are in
- * `footprint`, and it is `primary` that it may race with. NULL: no memory. */
+/* races_footprint_early makes the footprint for what a dependent launch accesses while the kernel
+ * before it may still run; NULL: no memory. races_early checks `early` against `primary`, that
+ * preceding kernel. The source lines are in `footprint`. */
 struct exec_footprint *races_footprint_early(void);
 void races_early(struct operation *operation, const struct exec_footprint *footprint,
                  const struct exec_footprint *early, const struct timeline_op *primary);
 
-/* For the operation's launch, of a kernel that converses (exec_function_info) or not. NULL when
- * nothing is to be recorded. */
+/* Makes the footprint for the operation's launch. `converses`: the kernel may communicate through
+ * memory (exec_function_info). NULL when nothing is to be recorded. */
 struct exec_footprint *races_footprint(struct operation *operation, bool converses);
-/* A kernel pauses that will go on touching what its footprint says, or it goes on (`goes_on`);
- * nothing else touches memory in between but the host. NULL is fine. */
+/* The kernel pauses, or resumes (`goes_on`); in between only the host accesses memory. NULL is
+ * fine. */
 void races_pause(const struct exec_footprint *footprint, bool goes_on);
-/* What a launch has touched, of a kernel that converses (exec_function_info) or not. Takes the
- * footprint over; NULL is fine. */
+/* Reports what a finished launch accessed. Destroys the footprint; NULL is fine. `converses` as
+ * above. */
 void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses);
 
-/* What it has touched so far, of one that goes on. */
+/* Reports what a kernel that goes on has accessed so far. */
 void races_part(struct operation *operation, const struct exec_footprint *footprint,
                 bool converses);
 
-/* The region ends, by the call that the host is in. */
+/* The region ends, by the host's current call. */
 void races_release(const struct memory_region *region);
-/* It has ended, and who ended it has been told. */
+/* The region has ended, and the access that ended it was passed on already. */
 void races_forget_region(const struct memory_region *region);
 
-/* The operation is released: whoever it raced with may still name it. */
+/* The operation is released; races that involve it can still be reported. */
 void races_operation_end(struct operation *operation);
 
 #endif

@@ -1,4 +1,4 @@
-/* rows: bytes of memory as an API function describes them, and as an access touches them. */
+/* rows: bytes of memory as an API function describes them, and one access that failed. */
 #ifndef OVERLAP_DRIVER_FINDINGS_ROWS_H
 #define OVERLAP_DRIVER_FINDINGS_ROWS_H
 
@@ -6,14 +6,15 @@
 
 #include <stdint.h>
 
-/* Rows of `width` bytes from `address` on, in slices. */
+/* `height` rows of `width` bytes, `pitch` bytes apart, in `depth` slices that are `slice` bytes
+ * apart. */
 struct races_rows {
     uint64_t address;
     uint64_t width, pitch, height; /* bytes, bytes, rows */
     uint64_t slice, depth;         /* bytes, slices */
 };
 
-/* One access, which failed. */
+/* A failed access. */
 struct findings_access {
     uint64_t address, bytes;
     enum races_mode mode;

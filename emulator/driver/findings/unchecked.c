@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOLD = 64 }; /* failed calls that are known to have been told */
+enum { TOLD = 64 }; /* failed calls known to have been reported */
 
 static const struct row {
     const char *name;
@@ -29,7 +29,7 @@ void unchecked_call_ended(int code)
     if (code == CUDA_ERROR_NOT_READY || (code == CUDA_SUCCESS && !thread.misses)) return;
     call_plain_name(name, sizeof name, thread.call.name);
     if (strcmp(name, "cudaGetLastError") == 0) {
-        /* Who takes the error has looked at it. */
+        /* A program that takes the last error has looked at it. */
         for (size_t i = 0; i < sizeof thread.missing / sizeof *thread.missing; i++)
             if (thread.missing[i].code == code) thread.missing[i].name = NULL;
         return;
@@ -57,7 +57,7 @@ static bool gives_back(const char *name)
     return false;
 }
 
-/* The first call that it hurts is enough. */
+/* Only the first call that suffers from the failure is reported. */
 static bool is_told(const struct missing *missing)
 {
     static uint64_t told[TOLD];
@@ -71,7 +71,7 @@ static bool is_told(const struct missing *missing)
 /* `hurt`: the work, or the call, that needs what is missing. */
 static void report(const struct missing *missing, const struct trace_record *hurt)
 {
-    if (driver.lost) return; /* by work that was asked for earlier */
+    if (driver.lost) return; /* a fault of earlier work may be the cause */
     if (is_told(missing)) return;
     const struct trace_record failed = {
         .caller = missing->caller, .stack = missing->stack, .request = missing->request};
@@ -87,14 +87,14 @@ void unchecked_lacks(unsigned kind)
     const struct missing *missing = &thread.missing[kind];
     struct trace_record call = {.caller = (uint64_t)(uintptr_t)thread.call.caller};
     if (kind == OBJECT_KERNEL)
-        unchecked_lacks(OBJECT_FUNCTION); /* where the one goes, so does the other */
+        unchecked_lacks(OBJECT_FUNCTION); /* kernel and function handles are interchangeable */
     if (missing->name == NULL || thread.depth == 0) return;
     call_plain_name(call.name, sizeof call.name, thread.call.name);
     call.stack = stack_note(call.caller);
     if (!gives_back(call.name)) report(missing, &call);
 }
 
-/* Can a pointer that was never filled lead there? */
+/* Returns true if an uninitialised or NULL pointer can have this value. */
 static bool leads_to_nothing(uint64_t address)
 {
     const enum memory_miss miss = memory_explain(address).kind;

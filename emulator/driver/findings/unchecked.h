@@ -1,34 +1,36 @@
-/* unchecked: a failed call whose error was not checked, told at the call that fails because of it.
+/* unchecked: reports a failed call whose error the program did not check, at the later call that
+ * fails because of it.
  *
- * What a program does with a returned value cannot be seen. What can be: a call that was to make
- * something failed; since then its thread has made nothing of that kind; and now another call of
- * the thread is refused, or a kernel that it launched faults, because it is given none: a handle
- * that is NULL or was never made, a pointer that is NULL or to nothing. A program that checks
- * errors makes no such call: it tries something else, does without, gives up, or cleans up. A
- * program that makes it has a mistake in any case; that it is this one follows from the first
- * call's failure. Calls that give something back are left out: to clean up what may not be there is
- * sloppy, no more.
+ * The device cannot see what a program does with a returned value. It can see that a call which
+ * should have created something failed, that its thread has created nothing of that kind since, and
+ * that another call of the thread is refused, or a kernel of the thread faults, because it was
+ * given none: a handle that is NULL or was never created, a pointer that is NULL or points nowhere.
+ * A program that checks errors makes no such call: it tries something else, goes on without, gives
+ * up or cleans up. A program that makes it has a mistake in any case; the first call's failure
+ * shows which. Calls that release something are left out: releasing what may not exist is sloppy,
+ * no more.
  *
- * An error of work that is under way (a kernel's fault) is not looked at here: it is a finding of
- * its own, on the line where it happened, and what fails after it is not told again.
+ * An error of running work (a kernel's fault) is not handled here: it is a finding of its own, on
+ * the line where it happened, and later failures caused by it are not reported again.
  *
- * Both are named: the call that failed, where the check is missing, and the one that fails because
- * of it.
+ * The finding names both calls: the one that failed unchecked, and the one that fails because of
+ * it.
  */
 #ifndef OVERLAP_DRIVER_FINDINGS_UNCHECKED_H
 #define OVERLAP_DRIVER_FINDINGS_UNCHECKED_H
 
 #include "emulator/driver/core/core.h"
 
-/* The thread's current call is over. Without the lock. */
+/* The thread's current call has ended with `code`. Called without the lock. */
 void unchecked_call_ended(int code);
 
-/* The current call is given no object of that kind (or MISSING_MEMORY), and fails for it. */
+/* The current call fails because it was given no object of that kind (or MISSING_MEMORY). */
 void unchecked_lacks(unsigned kind);
-/* The same for an address. */
+/* The current call fails because it was given this address. */
 void unchecked_lacks_memory(uint64_t address);
 
-/* What `operation` may lack, as its thread knows it now; and that it did: it faults at `address`.
+/* Copies the thread's failed allocation, if any, into `operation`; and: the operation faults at
+ * `address`.
  */
 void unchecked_take_along(struct operation *operation);
 void unchecked_operation_faults(const struct operation *operation, uint64_t address);

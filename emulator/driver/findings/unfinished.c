@@ -8,9 +8,10 @@
 enum { EXPECTED = 4096 };
 
 static struct {
-    unsigned long long failed; /* the request number of the last call that failed */
+    unsigned long long failed; /* request number of the latest failed call */
     int exit_status;
-    /* The latest piece of work of each call in each stream. */
+    /* The latest work of each pair of call site and stream; `count`: how often since the last
+     * wait. */
     struct expected {
         struct timeline_when when;
         struct trace_record record;
@@ -35,7 +36,7 @@ void unfinished_call_failed(void)
     __atomic_store_n(&end.failed, thread.call.request, __ATOMIC_SEQ_CST);
 }
 
-/* Has a call failed since the one of that number? */
+/* Returns true if a call with a higher request number has failed. */
 static bool failed_since(uint64_t request)
 {
     return driver.lost || __atomic_load_n(&end.failed, __ATOMIC_SEQ_CST) > request;
@@ -110,7 +111,8 @@ void unfinished_of_context(const struct context *context)
 
 /* ---- events ------------------------------------------------------------------------------- */
 
-/* Has any stream of the current context but that one work that the host does not know to be done?
+/* Returns true if a stream of the current context other than `but` has work that the host does not
+ * know to be done.
  */
 static bool others_work(const struct stream *but)
 {

@@ -1,7 +1,7 @@
-/* Stream capture: work meant for a stream becomes nodes of a graph. A stream takes part from
+/* Stream capture: turns work for a stream into nodes of a graph. A stream takes part from
  * cuStreamBeginCapture, or from a wait for an event that the capture recorded, until the capture
- * ends. Whatever would connect captured work with work that runs is an error, and invalidates the
- * capture: nothing but its end is possible then. */
+ * ends. A call that would connect captured work with running work is an error and invalidates the
+ * capture; after that the capture can only be ended. */
 #include "emulator/driver/graph/parts.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -13,10 +13,11 @@
 
 /* ---- parts ------------------------------------------------------------------------------- */
 
-/* A stream's or an event's part in a capture: what the rooms below know of it comes first. */
+/* A stream's or an event's part in a capture. `captured`, the part that the rooms below know, must
+ * be first. */
 struct part {
     struct captured captured;
-    struct graph_nodes tips; /* what comes next depends on these */
+    struct graph_nodes tips; /* the next captured node depends on these */
 };
 
 static struct graph_nodes *tips_of(struct captured *captured)
@@ -24,7 +25,7 @@ static struct graph_nodes *tips_of(struct captured *captured)
     return &((struct part *)captured)->tips;
 }
 
-/* NULL: no memory. */
+/* Makes a part; NULL: no memory. */
 static struct captured *part_make(struct capture *capture, struct stream *stream)
 {
     struct part *made = calloc(1, sizeof *made);
@@ -38,7 +39,8 @@ static struct captured *part_make(struct capture *capture, struct stream *stream
     return part;
 }
 
-/* A stream's part ends; an event's stays, to say that the event was captured. */
+/* Removes a part from its capture. A stream's part is freed; an event's part stays, to show that
+ * the event was captured. */
 static void part_leave(struct captured *part)
 {
     graph_nodes_clear(tips_of(part));
@@ -56,7 +58,7 @@ static void part_remove(struct captured *part)
     *link = part->next;
 }
 
-/* Adds to `tips` what is not there yet. */
+/* Adds the nodes of `more` that `tips` lacks. */
 static CUresult tips_add(struct graph_nodes *tips, const struct graph_nodes *more)
 {
     for (size_t i = 0; i < more->count; i++)
@@ -75,7 +77,7 @@ static void forget_event(struct event *event)
     event->captured = NULL;
 }
 
-/* Ends a capture for all that take part. A graph that is not handed out goes with it. */
+/* Ends a capture for all its participants. A graph that is not handed out is destroyed. */
 static void capture_end(struct capture *capture, bool keep_graph)
 {
     struct capture **link = &driver.captures;
@@ -91,7 +93,8 @@ static void capture_end(struct capture *capture, bool keep_graph)
     free(capture);
 }
 
-/* Its work in a capture that goes on stays, and has to be joined. */
+/* The stream ends. If it is the origin, the capture ends; otherwise its captured work stays and
+ * still has to be joined. */
 static void forget_stream(struct stream *stream)
 {
     const struct captured *part = stream->captured;
@@ -103,7 +106,7 @@ static void forget_stream(struct stream *stream)
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-/* A new node behind the stream's tips, which it then replaces. */
+/* Makes a new node behind the stream's tips, which it then replaces. */
 static CUresult tip_make(const struct stream *stream, CUgraphNodeType type,
                          struct graph_node **made)
 {
@@ -181,7 +184,7 @@ static CUresult wait(struct stream *stream, struct event *event, bool external)
         return add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                                                 .eventWait = {(CUevent)event}});
     if (recorded == NULL && event->record == NULL) return CUDA_SUCCESS; /* it stands for no work */
-    assert(part != NULL || recorded != NULL); /* or it is no matter of a capture */
+    assert(part != NULL || recorded != NULL); /* otherwise no capture is involved */
     if (recorded == NULL)
         return capture_invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                                   FINDING_CAPTURE_FOREIGN_EVENT);
@@ -220,7 +223,7 @@ void capture_begin(void)
     capture_install(&verbs);
 }
 
-/* ---- beginning and ending ---------------------------------------------------------------- */
+/* ---- beginning and ending a capture ------------------------------------------------------ */
 
 static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_handle,
                       const CUgraphNode *dependencies, const CUgraphEdgeData *data, size_t count)
@@ -280,7 +283,7 @@ CUresult driver_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
     return begin(hStream, mode, hGraph, dependencies, dependencyData, numDependencies);
 }
 
-/* Marks what `tips` come after, themselves included. */
+/* Marks `tips` and all nodes that they depend on. */
 static CUresult mark_ancestors(struct graph *graph, const struct graph_nodes *tips)
 {
     struct graph_nodes todo = {0};
@@ -300,7 +303,8 @@ static CUresult mark_ancestors(struct graph *graph, const struct graph_nodes *ti
     return code;
 }
 
-/* Every stream's work must have been joined: its last nodes come before the origin's last. */
+/* Checks that the work of every stream was joined: its last nodes precede the origin's last
+ * nodes. */
 static CUresult check_joined(const struct capture *capture)
 {
     TRY(mark_ancestors(capture->graph, tips_of(capture->origin->captured)));
@@ -319,7 +323,8 @@ static CUresult check_joined(const struct capture *capture)
     return CUDA_SUCCESS;
 }
 
-/* Ends the capture in any case but one, that of another stream; without `phGraph`, for nothing. */
+/* Ends the capture unless the stream is not its origin. On failure, or without `phGraph`, the graph
+ * is dropped. */
 CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
     struct stream *stream;
@@ -342,7 +347,7 @@ CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
     return code;
 }
 
-/* ---- asking ------------------------------------------------------------------------------ */
+/* ---- queries ----------------------------------------------------------------------------- */
 
 CUresult driver_cuStreamGetCaptureInfo_v3(CUstream hStream,
                                           CUstreamCaptureStatus *captureStatus_out,
@@ -371,7 +376,7 @@ CUresult driver_cuStreamGetCaptureInfo_v3(CUstream hStream,
     if (graph_out != NULL) *graph_out = (CUgraph)part->capture->graph;
     if (dependencies_out != NULL) *dependencies_out = (const CUgraphNode *)tips_of(part)->list;
     if (numDependencies_out != NULL) *numDependencies_out = tips_of(part)->count;
-    if (edgeData_out != NULL) *edgeData_out = NULL; /* every edge is an ordinary one */
+    if (edgeData_out != NULL) *edgeData_out = NULL; /* NULL: every edge is ordinary */
     return CUDA_SUCCESS;
 }
 

@@ -1,11 +1,10 @@
-/* Conditional nodes: handles, bodies, and the choice among them, which is made when the node's turn
- * comes. A handle is the address of its condition, 4 bytes of device memory: what kernels store
- * there (module/device_runtime.c) and what the node reads is told to findings like any other
- * access.
+/* Conditional nodes: handles, bodies, and the choice between bodies, made when the node runs. A
+ * handle is the address of its condition, 4 bytes of device memory. Stores by kernels
+ * (module/device_runtime.c) and the node's own read are checked like any other access.
  *
- * A node is two operations of the timeline: the choice, which reads the condition and launches a
- * body behind itself, and the end, behind that body. A loop's choice launches another choice behind
- * the body, and so on.
+ * A node consists of two operations of the timeline: the choice, which reads the condition and
+ * launches a body behind itself, and the end, behind that body. A loop's choice launches another
+ * choice behind the body, and so on.
  *
  * Source: CUDA Driver API 13.0, cuGraphConditionalHandleCreate, CUDA_CONDITIONAL_NODE_PARAMS; CUDA
  * C++ Programming Guide, "Conditional Graph Nodes". */
@@ -18,20 +17,22 @@
 #include <string.h>
 
 enum {
-    UNSEEN_ROUNDS = 100000, /* of a loop of which nobody sees the end */
-    SETTLED_ROUNDS = 64,    /* of a loop, after which the clock catches up */
+    UNSEEN_ROUNDS = 100000, /* most rounds of a loop that runs only for the checks, after the
+                               program's end */
+    SETTLED_ROUNDS = 64,    /* rounds of a loop after which the virtual clock catches up */
 };
 
-/* What a condition holds that nothing has set. */
+/* The contents of a condition that nothing has set. */
 static const uint32_t unset = MEMORY_POISON * 0x01010101u;
 
 struct condition {
-    unsigned references;  /* of graphs, nodes and launches */
-    uint64_t address, id; /* of the region, which may have gone with its context */
+    unsigned references;  /* graphs, nodes and launches */
+    uint64_t address, id; /* of the region, which may have ended with its context */
     struct context *context;
-    const struct graph *graph; /* the one that it was made for; only compared */
-    unsigned value, flags;     /* the default */
-    bool taken;                /* a node has it */
+    const struct graph *graph; /* graph that the handle was made for; only compared, never
+                                  dereferenced */
+    unsigned value, flags;     /* default value and its flags */
+    bool taken;                /* a node uses it */
     struct condition *next;
 };
 
@@ -39,13 +40,13 @@ static struct {
     struct condition *first;
 } conditions;
 
-/* What the operation of a conditional node carries. */
+/* Payload of a conditional node's operation. */
 struct choice {
     struct condition *condition;
     struct graph_inside *inside;
     CUgraphConditionalNodeType type;
     struct timeline_stream *time; /* of the stream that it was launched into */
-    struct timeline_op *end;      /* NULL: a node's, or the choice has been made */
+    struct timeline_op *end;      /* NULL: not launched, or the choice has been made */
     unsigned lane;
     uint64_t rounds; /* of a loop, so far */
 };
@@ -209,7 +210,7 @@ static void copied_choice(struct operation *operation)
     choice_of(operation)->inside->references++;
 }
 
-/* Nothing is chosen any more. */
+/* The choice will not be made. */
 static void abandoned_choice(struct operation *operation)
 {
     struct choice *choice = choice_of(operation);
@@ -219,7 +220,7 @@ static void abandoned_choice(struct operation *operation)
 
 static enum timeline_ran run_choice(struct operation *operation);
 
-/* A choice among the graphs of `inside`: an operation that has just been made becomes one. */
+/* Turns a newly made operation into a choice between the graphs of `inside`. */
 static void choice_begin(struct operation *operation, const struct choice *choice)
 {
     static const char *const names[] = {"IF", "WHILE", "SWITCH"};
@@ -233,7 +234,7 @@ static void choice_begin(struct operation *operation, const struct choice *choic
     copied_choice(operation);
 }
 
-/* The node's own operation, and the graphs inside of it, which it takes over in any case. */
+/* Makes the node's operation. Takes ownership of `inside`, also on failure. */
 static CUresult become(struct graph_node *node, struct condition *condition,
                        CUgraphConditionalNodeType type, struct graph_inside *inside)
 {
@@ -245,7 +246,8 @@ static CUresult become(struct graph_node *node, struct condition *condition,
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     choice_begin(operation, &choice);
-    graph_inside_release(inside); /* the operation's reference stands for the node's as well */
+    graph_inside_release(inside); /* the operation now holds the reference for both itself and the
+                                     node */
     for (size_t i = 0; i < inside->count; i++) inside->graphs[i]->holder = node;
     node->operation = operation;
     node->inside = inside;
@@ -253,7 +255,7 @@ static CUresult become(struct graph_node *node, struct condition *condition,
     return CUDA_SUCCESS;
 }
 
-/* NULL: no memory. */
+/* Makes room for `count` graphs; NULL: no memory. */
 static struct graph_inside *inside_make(size_t count)
 {
     struct graph_inside *inside = calloc(1, sizeof *inside + count * sizeof(struct graph *));
@@ -275,7 +277,7 @@ static bool size_is_right(const CUDA_CONDITIONAL_NODE_PARAMS *params)
 CUresult graph_conditional_set(struct graph_node *node, CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
     struct condition *condition = condition_find(params->handle);
-    if (node->inside != NULL) return CUDA_ERROR_NOT_SUPPORTED; /* it stays what it is */
+    if (node->inside != NULL) return CUDA_ERROR_NOT_SUPPORTED; /* the type is fixed */
     if (condition == NULL || condition->taken || !size_is_right(params) ||
         (params->ctx != NULL && (void *)params->ctx != condition->context))
         return CUDA_ERROR_INVALID_VALUE;
@@ -329,7 +331,7 @@ void graph_conditional_forget(struct graph_node *node)
 
 /* ---- instances --------------------------------------------------------------------------- */
 
-/* A copy whose pageable memory only the host reaches. */
+/* Returns true for a copy from or to pageable memory, which only the host can reach. */
 static bool is_of_the_host(const struct graph_node *node)
 {
     return node->params.type == CU_GRAPH_NODE_TYPE_MEMCPY &&
@@ -337,7 +339,7 @@ static bool is_of_the_host(const struct graph_node *node)
             node->operation->record.to == TRACE_PAGEABLE);
 }
 
-/* What may stand in a body; conditional nodes and child graphs are looked into. */
+/* Returns true if the node may be in a body; the graphs inside it are checked separately. */
 static bool may_be_inside(const struct graph_node *node)
 {
     const CUgraphNodeType type = node->params.type;
@@ -356,7 +358,7 @@ static CUresult refuse(enum trace_finding_id id, const struct graph_node *node, 
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Is the condition that of the graph, or of one that it is inside of? */
+/* Returns true if the condition belongs to the graph or to one that encloses it. */
 static bool is_of(const struct condition *condition, const struct graph *graph)
 {
     while (graph != condition->graph && graph->holder != NULL) graph = graph->holder->graph;
@@ -397,7 +399,7 @@ CUresult graph_conditional_check(const struct graph *graph, struct graph_node **
     return check_inside(graph, false, offender, why);
 }
 
-/* A copy's nodes are copies of what those were copies of. */
+/* Makes the nodes of `copy` count as copies of the same originals as the nodes of `of`. */
 static void keep_sources(struct graph *copy, const struct graph *of)
 {
     const struct graph_node *from = of->first;
@@ -426,7 +428,7 @@ static CUresult own(struct graph_node *node)
         node->operation = copy->operation;
         node->inside = copy->inside;
         node->params = copy->params;
-        copy->operation = operation; /* and its reference goes with `aside` */
+        copy->operation = operation; /* released together with `aside` */
         copy->inside = NULL;
     }
     graph_end(aside);
@@ -445,7 +447,7 @@ CUresult graph_conditional_own(struct graph *graph)
 
 /* ---- launching --------------------------------------------------------------------------- */
 
-/* The conditions of a launch, one after the other. */
+/* The conditions of a launch. */
 struct begun {
     size_t count, room;
     struct condition *list[];
@@ -462,7 +464,7 @@ static size_t conditions_in(const struct graph *graph, struct begun *begun)
     return count;
 }
 
-/* Nobody says what a condition without a default begins with. */
+/* Sets the conditions of a launch. Without a default value a condition begins undefined. */
 static enum timeline_ran run_defaults(struct timeline_op *op, void *user)
 {
     const struct begun *begun = user;
@@ -542,9 +544,9 @@ CUresult graph_conditional_launch(struct launching *launching, struct graph_node
     return code;
 }
 
-/* ---- choosing ---------------------------------------------------------------------------- */
+/* ---- choice ------------------------------------------------------------------------------ */
 
-/* The body that the condition asks for; NULL: none. */
+/* The body that the condition's value selects; NULL: none. */
 static const struct graph *body_of(const struct choice *choice, uint32_t value)
 {
     const struct graph_inside *inside = choice->inside;
@@ -558,7 +560,7 @@ static uint32_t condition_read(struct operation *operation)
     const struct memory_region *region = region_of(choice->condition);
     const struct races_rows rows = rows_of(choice->condition);
     uint32_t value = 0;
-    if (region == NULL) return 0; /* it went with its context */
+    if (region == NULL) return 0; /* it ended with its context */
     findings_reads(operation, &rows);
     memcpy(&value, region->bytes, sizeof value);
     if (value != unset) return value;
@@ -568,7 +570,7 @@ static uint32_t condition_read(struct operation *operation)
     return 0;
 }
 
-/* The same choice, to be made again. */
+/* Submits the same choice once more, for the next round of a loop. */
 static CUresult choose_again(const struct operation *operation, struct timeline_op *after,
                              struct timeline_op **op)
 {
@@ -582,7 +584,7 @@ static CUresult choose_again(const struct operation *operation, struct timeline_
     return operation_submit_part(next, again.time, again.lane, &work, &after, 1, op);
 }
 
-/* Launches the body behind the choice, which is running, and what comes next behind that. */
+/* Launches the body behind the running choice, and for a loop the next choice behind the body. */
 static CUresult launch_body(struct operation *operation, const struct graph *body)
 {
     const struct choice *choice = choice_of(operation);

@@ -1,4 +1,4 @@
-/* Executable graphs: made from a graph, and changed. Launching them is graph/launch.c. */
+/* Executable graphs: instantiating and updating them. Launching is graph/launch.c. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
 
@@ -16,7 +16,7 @@ CUresult graph_sort_all(struct graph *graph, struct graph_node **offender)
     return CUDA_SUCCESS;
 }
 
-/* Fills of what is no memory; `*offender` is one of them. */
+/* Returns an error, and one such node, if a fill's destination is not memory. */
 static CUresult check_fills(const struct graph *graph, struct graph_node **offender)
 {
     for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
@@ -39,8 +39,8 @@ static CUresult check_flags(cuuint64_t flags, cuuint64_t known)
     return finding_unsupported("graphs that are launched from the device");
 }
 
-/* `offender`: a node of `graph` that is in a cycle, or fills what is no memory, when that is the
- * error; else NULL. */
+/* `offender`: on error a node of `graph` that is in a cycle or fills something that is not memory;
+ * else NULL. */
 static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_t flags,
                             CUgraphNode *offender, CUgraphInstantiateResult *why)
 {
@@ -135,7 +135,7 @@ CUresult driver_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
     return CUDA_SUCCESS;
 }
 
-/* The graph that it was made from, if it is still there, may be instantiated again. */
+/* Allows the original graph, if it still exists, to be instantiated again. */
 static void executable_ended(uint64_t source)
 {
     for (struct object *object = NULL; source != 0 && (object = object_next(object)) != NULL;)
@@ -143,7 +143,7 @@ static void executable_ended(uint64_t source)
             ((struct graph *)object)->executables--;
 }
 
-/* What has been launched has operations of its own, and goes on. */
+/* Launches that were submitted have operations of their own and are not affected. */
 CUresult driver_cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
     struct graph_exec *exec;
@@ -156,9 +156,9 @@ CUresult driver_cuGraphExecDestroy(CUgraphExec hGraphExec)
     return CUDA_SUCCESS;
 }
 
-/* ---- changing ---------------------------------------------------------------------------- */
+/* ---- updating ---------------------------------------------------------------------------- */
 
-/* The exec's own node for one of the graph that it was made from. */
+/* Finds the executable graph's own node for a node of the original graph. */
 static CUresult exec_node(CUgraphExec handle, CUgraphNode original_handle, struct graph_node **node)
 {
     struct graph_exec *exec;
@@ -170,7 +170,7 @@ static CUresult exec_node(CUgraphExec handle, CUgraphNode original_handle, struc
     return *node != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Kernels, copies and fills: those are the nodes that can be switched off. */
+/* Only kernels, copies and fills can be switched off. */
 static bool can_be_disabled(const struct graph_node *node)
 {
     return node->params.type == CU_GRAPH_NODE_TYPE_KERNEL ||
@@ -199,7 +199,7 @@ CUresult driver_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
     return CUDA_SUCCESS;
 }
 
-/* ---- whole graphs */
+/* ---- updating whole graphs */
 
 typedef CUgraphExecUpdateResultInfo update_info;
 
@@ -214,7 +214,8 @@ static CUgraphExecUpdateResult no_match(update_info *info, CUgraphExecUpdateResu
 static CUgraphExecUpdateResult pair_graphs(struct graph *graph, struct graph *with,
                                            update_info *info);
 
-/* Pairs `node`, of the exec, with `with`, and from there what both depend on, edge by edge. */
+/* Pairs `node`, of the executable graph, with `with`, and then the nodes that both depend on, edge
+ * by edge. */
 static CUgraphExecUpdateResult pair_nodes(struct graph_node *node, struct graph_node *with,
                                           update_info *info)
 {
@@ -231,15 +232,15 @@ static CUgraphExecUpdateResult pair_nodes(struct graph_node *node, struct graph_
     return result;
 }
 
-/* The first node from `*node` on on which nothing depends; NULL: none. */
+/* The first node from `*node` on that no other node depends on; NULL: none. */
 static struct graph_node *next_leaf(struct graph_node **node)
 {
     while (*node != NULL && (*node)->after.count > 0) *node = (*node)->next;
     return *node;
 }
 
-/* Nodes on which nothing depends, in the order in which they were made; then what those depend on,
- * in the order of the edges. A list instead of recursion, since chains can be long. */
+/* Pairs the leaves of both graphs in order of creation, then the nodes that those depend on, in
+ * order of the edges. Uses a list instead of recursion, since chains can be long. */
 static CUgraphExecUpdateResult pair_graphs(struct graph *graph, struct graph *with,
                                            update_info *info)
 {
@@ -281,7 +282,7 @@ static CUgraphExecUpdateResult pair_graphs(struct graph *graph, struct graph *wi
     return result;
 }
 
-/* Takes over the work of every node's pair, and conditions. */
+/* Replaces each node's work by that of its pair, and the conditions. */
 static CUresult take_over(struct graph *graph)
 {
     if (graph->condition_count > 0) {
@@ -327,9 +328,10 @@ CUresult driver_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
     return code;
 }
 
-/* ---- single nodes */
+/* ---- updating single nodes */
 
-/* More is allowed to a whole graph's update than to a copy node's own. */
+/* Returns true for one-row copies. An update of a single copy node allows only those; an update of
+ * a whole graph allows more. */
 static bool is_flat(const struct graph_node *node)
 {
     const CUDA_MEMCPY3D *copy = &node->params.memcpy.copyParams;
@@ -343,7 +345,8 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams 
     TRY(exec_node(exec, handle, &node));
     if (node->params.type != params->type) return CUDA_ERROR_INVALID_VALUE;
     if (graph_is_conditional(node)) return CUDA_ERROR_NOT_SUPPORTED;
-    /* The new work is made beside the old, which stays as it was if it may not become that. */
+    /* The new work is made in a temporary graph, so that the old work stays untouched on
+     * failure. */
     struct graph *aside = graph_make();
     struct graph_node *with = aside != NULL ? graph_node_make(aside, params->type) : NULL;
     CUresult code = with != NULL ? graph_node_set(with, params) : CUDA_ERROR_OUT_OF_MEMORY;

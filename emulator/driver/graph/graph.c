@@ -1,5 +1,5 @@
-/* Graphs: their nodes and edges, looking at them, copying them. What a node does is
- * graph/node.c, executable graphs are graph/exec.c. */
+/* Graphs: nodes and edges, queries, copies. graph/node.c has what nodes do, graph/exec.c executable
+ * graphs. */
 #include "emulator/driver/graph/parts.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -78,7 +78,7 @@ CUresult graph_exec_find(CUgraphExec handle, struct graph_exec **exec)
     return CUDA_SUCCESS;
 }
 
-/* Edges carry nothing but order here: programmatic launches are not among what they may say. */
+/* Only ordinary edges are supported; edges for programmatic launches are refused. */
 static CUresult check_edge(const CUgraphEdgeData *data)
 {
     static const CUgraphEdgeData ordinary;
@@ -121,7 +121,7 @@ void graph_end(struct graph *graph)
     object_free(&graph->object);
 }
 
-/* What is not known of a graph or of what is embedded in it: the same walk finds it in both. */
+/* Searches the graph and the graphs inside its nodes. */
 struct graph_node *graph_node_of_source(const struct graph *graph, uint64_t source)
 {
     for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
@@ -149,7 +149,7 @@ CUresult graph_copy(const struct graph *graph, struct graph **copy)
         code = graph_node_copy(twin, node);
         if (code != CUDA_SUCCESS) goto failed;
     }
-    /* Both lists of edges keep their own order. */
+    /* Both lists of edges keep their order. */
     code = CUDA_ERROR_OUT_OF_MEMORY;
     for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
         for (size_t i = 0; i < node->before.count; i++)
@@ -231,10 +231,10 @@ CUresult driver_cuGraphDestroyNode(CUgraphNode hNode)
     return CUDA_SUCCESS;
 }
 
-/* ---- looking ----------------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------- */
 
-/* How the API returns lists: without `list` the number; with it as many as `*count` has room for,
- * the rest NULL, and how many there were. */
+/* Returns a list as the API does: without `list`, the number of nodes in `*count`; with it, as many
+ * nodes as `*count` allows, the remaining entries NULL, and the number of nodes written. */
 static CUresult answer_nodes(const struct graph_nodes *nodes, CUgraphNode *list,
                              CUgraphEdgeData *data, size_t *count)
 {
@@ -249,7 +249,7 @@ static CUresult answer_nodes(const struct graph_nodes *nodes, CUgraphNode *list,
     return CUDA_SUCCESS;
 }
 
-/* All nodes of a graph, or those that depend on nothing. */
+/* Lists all nodes of a graph, or (`roots_only`) those without dependencies. */
 static CUresult answer_graph(CUgraph handle, bool roots_only, CUgraphNode *list, size_t *count)
 {
     struct graph *graph;
@@ -359,7 +359,7 @@ CUresult driver_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOrigina
 
 /* ---- edges ------------------------------------------------------------------------------- */
 
-/* Both ends of edge `i`, which must be two nodes of `graph`. */
+/* Finds both ends of an edge, which must be two different nodes of `graph`. */
 static CUresult ends_find(const struct graph *graph, CUgraphNode from, CUgraphNode to,
                           struct graph_node **first, struct graph_node **second)
 {
@@ -380,7 +380,7 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
     NEED_POINTER(from);
     NEED_POINTER(to);
     if (!add && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
-    /* All or nothing. */
+    /* All edges are checked before any is changed. */
     for (size_t i = 0; i < count; i++) {
         TRY(ends_find(graph, from[i], to[i], &first, &second));
         TRY(check_edge(data != NULL ? &data[i] : NULL));

@@ -1,7 +1,8 @@
-/* Launching executable graphs. A launch is: a mark in the stream, behind the stream's earlier work
- * and the exec's earlier launch; the nodes beside the stream, each behind the mark or the nodes
- * that it depends on; a mark in the stream behind the nodes on which nothing depends. Bodies of
- * conditional nodes are launched in the same way, when they are chosen (graph/conditional.c). */
+/* Launching executable graphs. A launch consists of a mark in the stream, behind the stream's
+ * earlier work and the previous launch of the same executable graph; the nodes, in lanes beside the
+ * stream, each behind the mark or the nodes that it depends on; and a mark in the stream behind the
+ * leaves. Bodies of conditional nodes are launched in the same way when they are chosen
+ * (graph/conditional.c). */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
 
@@ -17,7 +18,7 @@ static bool after_reserve(struct launching *launching, size_t count)
     return true;
 }
 
-/* A chain stays on one lane; where it forks, all but one of the branches get lanes of their own. */
+/* A chain stays in one lane; at a fork all but one of the branches get lanes of their own. */
 static unsigned choose_lane(struct launching *launching, const struct graph_node *node,
                             unsigned lane, bool *lane_taken)
 {
@@ -34,7 +35,7 @@ static unsigned choose_lane(struct launching *launching, const struct graph_node
     return launching->lanes++;
 }
 
-/* What can only be found out now. */
+/* Checks before a launch that the node's context and event still exist. */
 static CUresult check_node(const struct graph_node *node)
 {
     const struct operation *operation = node->operation;
@@ -60,7 +61,7 @@ static CUresult check_node(const struct graph_node *node)
                         graph_type_name(node->params.type));
 }
 
-/* An executable graph goes into streams that run, not into those that are captured. */
+/* Finds the stream of a launch, which must not be capturing. */
 static CUresult stream_for_graph(CUstream handle, struct stream **stream)
 {
     TRY(stream_for_work(handle, stream));
@@ -80,7 +81,7 @@ struct operation *graph_launch_copy(const struct launching *launching,
     return copy;
 }
 
-/* Puts one node into the timeline, behind launching->after. */
+/* Submits one node behind launching->after. */
 static CUresult launch_node(struct launching *launching, struct graph_node *node, size_t count)
 {
     static const struct timeline_work mark = {.kind = TIMELINE_MARK};
@@ -125,8 +126,8 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     return CUDA_SUCCESS;
 }
 
-/* A node that fails at once (under the earliest order) ends the context's work: the rest of
- * the graph is not submitted, and the error is the next call's. */
+/* If a node fails at once (possible under the earliest order), the context's work has ended: the
+ * rest of the graph is not submitted, and the next call returns the error. */
 CUresult graph_launch_nodes(struct launching *launching, const struct graph *graph,
                             struct timeline_op *begin, unsigned lane, struct timeline_op **end)
 {
@@ -200,7 +201,7 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     return CUDA_SUCCESS;
 }
 
-/* Nothing needs to be brought to the device before a launch. */
+/* A launch needs no preparation on the device. */
 CUresult driver_cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
 {
     struct graph_exec *exec;

@@ -1,4 +1,4 @@
-/* Allocation and free nodes: what a graph does with the memory that is theirs
+/* Allocation and free nodes: what a graph does with their memory
  * (emulator/driver/memory/graph.c). */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
@@ -75,7 +75,8 @@ static CUresult refuse(enum trace_finding_id id, const struct graph_memory *memo
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* One walk for both: may it be launched, and what that does. */
+/* One walk for two purposes: checks whether the graph may be launched, or (`happens`) records that
+ * it is. */
 static CUresult launch(const struct graph *graph, const struct graph *whole, bool auto_free,
                        bool happens)
 {
@@ -115,7 +116,7 @@ CUresult graph_check_memory(const struct graph_exec *exec)
                   exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, false);
 }
 
-/* What a launch takes and gives back itself. */
+/* Bytes that a launch both allocates and frees itself. */
 static uint64_t bytes_inside(const struct graph *graph, const struct graph *whole)
 {
     uint64_t bytes = 0;

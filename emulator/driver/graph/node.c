@@ -1,5 +1,5 @@
-/* Nodes: what each kind of them is made from, adding and replacing them. The API's functions for
- * single kinds are graph/params.c. */
+/* Nodes: making, adding and replacing them. The API's functions for single types are in
+ * graph/params.c. */
 #include "emulator/driver/graph/parts.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -10,7 +10,7 @@
 
 /* ---- kinds ------------------------------------------------------------------------------- */
 
-/* The context that parameters name; NULL means the current one. */
+/* Finds the context that parameters name; NULL means the current one. */
 static CUresult context_of(CUcontext handle, struct context **context)
 {
     *context = handle != NULL ? object_find(handle, OBJECT_CONTEXT) : thread_context();
@@ -70,8 +70,8 @@ static void describe_host(const struct operation *operation, CUgraphNodeParams *
     host_function_describe(operation, &params->host);
 }
 
-/* An event's node looks at its event when it is launched: its record is then put in place, or
- * waited for. */
+/* An event node refers to its event by handle: a launch sets the event's record, or waits for
+ * it. */
 static CUresult make_event(CUevent handle, enum trace_what what, struct operation **operation,
                            struct timeline_work *work)
 {
@@ -109,7 +109,7 @@ static CUresult make_free(CUgraphNodeParams *params, struct operation **operatio
     return graph_memory_free(&params->free, operation, work);
 }
 
-/* ---- what may replace what in an executable graph */
+/* ---- permitted replacements in an executable graph */
 
 static CUgraphExecUpdateResult replace_kernel(const struct graph_node *node,
                                               const struct graph_node *with)
@@ -142,7 +142,7 @@ static CUgraphExecUpdateResult replace_fill(const struct graph_node *node,
                : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-/* Their parameters are fixed. */
+/* The parameters of memory nodes are fixed. */
 static CUgraphExecUpdateResult replace_memory(const struct graph_node *node,
                                               const struct graph_node *with)
 {
@@ -152,7 +152,7 @@ static CUgraphExecUpdateResult replace_memory(const struct graph_node *node,
     return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
-/* Only what is inside of it may change, and the default. */
+/* Only the bodies and the default value may change. */
 static CUgraphExecUpdateResult replace_conditional(const struct graph_node *node,
                                                    const struct graph_node *with)
 {
@@ -163,10 +163,10 @@ static CUgraphExecUpdateResult replace_conditional(const struct graph_node *node
 
 static const struct node_kind {
     const char *name;
-    /* NULL: there is no operation behind it. */
+    /* NULL: nodes of this type have no operation. */
     CUresult (*make)(CUgraphNodeParams *params, struct operation **operation,
                      struct timeline_work *work);
-    /* The parameters of an operation that was captured. NULL: none of this kind is. */
+    /* Reads the parameters from a captured operation. NULL: this type is never captured. */
     void (*describe)(const struct operation *operation, CUgraphNodeParams *params);
     enum trace_what captured;
     bool supported;
@@ -245,13 +245,13 @@ struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type)
     return node;
 }
 
-/* What it does, and what its parameters point to. */
+/* Releases what the node does and what its parameters point to. */
 static void node_empty(struct graph_node *node)
 {
     if (node->operation != NULL) graph_node_release_memory(node);
     graph_conditional_forget(node);
     if (!graph_is_conditional(node)) graph_inside_release(node->inside);
-    operation_drop(node->operation); /* that of a conditional node has the graphs inside of it */
+    operation_drop(node->operation); /* a conditional node's operation owns the graphs inside it */
     node->operation = NULL;
     node->inside = NULL;
     if (node->params.type == CU_GRAPH_NODE_TYPE_KERNEL) free(node->params.kernel.kernelParams);
@@ -274,8 +274,8 @@ void graph_node_end(struct graph_node *node)
     object_free(&node->object);
 }
 
-/* Replaces what the node does by `operation`, whose parameters, but for what they point to, are
- * `params`. */
+/* Replaces the node's work by `operation`. `params` are its parameters; the node makes its own copy
+ * of kernel arguments. */
 static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *params,
                           struct operation *operation, const struct timeline_work *work)
 {
@@ -295,7 +295,7 @@ static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *para
     return CUDA_SUCCESS;
 }
 
-/* `child`, which is a copy or not, is inside of the node from now on. */
+/* Embeds `child` in the node. `is_copy`: `child` is ended on failure. */
 static CUresult child_take(struct graph_node *node, struct graph *child, bool is_copy)
 {
     struct graph_inside *inside = calloc(1, sizeof *inside + sizeof child);
@@ -311,7 +311,7 @@ static CUresult child_take(struct graph_node *node, struct graph *child, bool is
     return CUDA_SUCCESS;
 }
 
-/* An embedded graph is a copy, or with MOVE the graph itself. */
+/* Embeds a copy of the graph, or with MOVE the graph itself. */
 static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS *params)
 {
     struct graph *graph, *child = NULL;

@@ -1,11 +1,11 @@
-/* The functions of the API for nodes of single kinds, and for a node of any: adding one, asking for
- * its parameters, changing them in a graph and in an executable graph. */
+/* The API's functions for nodes of single types and of any type: adding a node, reading its
+ * parameters, changing them in a graph and in an executable graph. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
 
 #include <string.h>
 
-/* The node behind a handle; CUDA_ERROR_INVALID_VALUE when it is of another type. */
+/* Finds the node of a handle; CUDA_ERROR_INVALID_VALUE if it has another type. */
 static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, struct graph_node **node)
 {
     TRY(graph_node_find(handle, node));
@@ -88,7 +88,7 @@ CUresult driver_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgra
 
 /* ---- kernels ----------------------------------------------------------------------------- */
 
-/* The three versions of these parameters grew at the end. */
+/* The later versions of the kernel parameters only add fields at the end. */
 _Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS_v3) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2), "alike");
 
 static CUgraphNodeParams kernel_of(const void *params, size_t size)
@@ -107,7 +107,7 @@ static CUresult kernel_get(CUgraphNode handle, void *params, size_t size)
     return CUDA_SUCCESS;
 }
 
-/* The functions of one version, by its suffix and its type. */
+/* Defines the functions of one version, by its suffix and parameter type. */
 #define KERNEL_FUNCTIONS(suffix, type)                                                             \
     CUresult driver_cuGraphAddKernelNode##suffix(CUgraphNode *phGraphNode, CUgraph hGraph,         \
                                                  const CUgraphNode *dependencies,                  \
@@ -138,7 +138,7 @@ KERNEL_FUNCTIONS(, CUDA_KERNEL_NODE_PARAMS_v1)
 KERNEL_FUNCTIONS(_v2, CUDA_KERNEL_NODE_PARAMS_v2)
 #undef KERNEL_FUNCTIONS
 
-/* Attributes with an effect here; the others are hints, which nothing is lost by not taking. */
+/* Only attributes with an effect here are kept; the others are hints. */
 CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
                                               CUkernelNodeAttrValue *value_out)
 {
@@ -343,7 +343,7 @@ CUresult driver_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode
 
 /* ---- events ------------------------------------------------------------------------------ */
 
-/* Recording and waiting differ in the type and in the name of the field. */
+/* Record and wait nodes differ only in type and field name. */
 #define EVENT_FUNCTIONS(kind, TYPE, field)                                                         \
     CUresult driver_cuGraphAdd##kind##Node(CUgraphNode *phGraphNode, CUgraph hGraph,               \
                                            const CUgraphNode *dependencies,                        \

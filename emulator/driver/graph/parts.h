@@ -1,4 +1,4 @@
-/* What the files of graph use of each other: graphs, their nodes, executable graphs. */
+/* Declarations shared by the files of graph/: graphs, their nodes, executable graphs. */
 #ifndef OVERLAP_DRIVER_GRAPH_PARTS_H
 #define OVERLAP_DRIVER_GRAPH_PARTS_H
 
@@ -19,28 +19,29 @@ struct graph_nodes {
     size_t count, room;
 };
 
-/* The graphs inside of a node: the one that it is, or the bodies of a conditional node. */
+/* The graphs inside a node: an embedded child graph, or the bodies of a conditional node. */
 struct graph_inside {
-    unsigned references; /* the node's, and of launches that may still choose a body */
+    unsigned references; /* one for the node, one per launch that may still choose a body */
     size_t count;
     struct graph *graphs[];
 };
 
 struct graph_node {
     struct object object;
-    uint64_t source; /* id of the node that this one is a copy of; 0: none */
+    uint64_t source; /* id of the node of which this is a copy; 0: none */
     struct graph *graph;
-    CUgraphNodeParams params;    /* kind and parameters; what pointers point to is the node's */
-    struct operation *operation; /* what each launch copies; NULL: none (an empty node, a graph) */
+    CUgraphNodeParams params;    /* type and parameters; the node owns what pointers point to */
+    struct operation *operation; /* copied by each launch; NULL: none (an empty node, a child
+                                    graph) */
     struct timeline_work work;
     struct graph_inside *inside;      /* NULL: none */
-    int priority;                     /* of a kernel */
-    bool disabled;                    /* in an executable graph */
-    bool sealed;                      /* an allocation: how it is freed has been settled */
-    struct graph_nodes before, after; /* edges, in the order in which they were made */
+    int priority;                     /* of a kernel node */
+    bool disabled;                    /* in an executable graph: switched off */
+    bool sealed;                      /* allocation node: its graph was instantiated */
+    struct graph_nodes before, after; /* edges, in order of creation */
     struct graph_node *next, *previous;
 
-    /* Of one walk over the graph; nothing outside it may rely on them. */
+    /* Scratch fields of one walk over the graph, meaningless outside of it. */
     size_t mark;
     struct graph_node *pair;
     struct timeline_op *op; /* a reference, while the graph is being launched */
@@ -50,143 +51,149 @@ struct graph_node {
 
 struct graph {
     struct object object;
-    struct graph_node *first, *last; /* in the order in which they were made */
+    struct graph_node *first, *last; /* in order of creation */
     size_t count;
-    bool capturing;             /* a capture adds to it: neither instantiated nor destroyed */
-    struct graph_node *holder;  /* the node in which it is embedded; NULL: none */
-    unsigned executables;       /* of one with memory nodes, its instances: at most one */
-    struct graph_node **order;  /* of an executable graph's own: see graph_sort */
-    struct user_object **users; /* references that go with it, one entry each */
+    bool capturing;             /* a capture is adding nodes: it can be neither instantiated nor
+                                   destroyed */
+    struct graph_node *holder;  /* the node that it is embedded in; NULL: none */
+    unsigned executables;       /* for graphs with memory or conditional nodes: existing instances,
+                                   at most one */
+    struct graph_node **order;  /* of an executable graph's own graph: the result of graph_sort */
+    struct user_object **users; /* references to user objects, one entry each */
     size_t user_count;
-    struct condition **conditions; /* whose handles were made for it; a reference each */
+    struct condition **conditions; /* conditions whose handles were made for it; a reference each */
     size_t condition_count;
 };
 
 struct graph_exec {
     struct object object;
-    struct graph *graph; /* its own copy, of which nobody has a handle */
-    uint64_t source;     /* id of the graph it was made from, if that may have only one; else 0 */
+    struct graph *graph; /* its private copy; no handle to it exists */
+    uint64_t source;     /* id of the original if that may have only one instance; else 0 */
     cuuint64_t flags;
-    struct timeline_op *last; /* the end of its latest launch: the next one waits for it */
+    struct timeline_op *last; /* end of its latest launch; the next launch waits for it */
 };
 
 CUresult graph_find(CUgraph handle, struct graph **graph);
 CUresult graph_node_find(CUgraphNode handle, struct graph_node **node);
 CUresult graph_exec_find(CUgraphExec handle, struct graph_exec **exec);
 
-/* NULL: no memory. */
+/* Makes an empty graph; NULL: no memory. */
 struct graph *graph_make(void);
-/* Releases the graph with its nodes. */
+/* Ends and frees the graph with its nodes. */
 void graph_end(struct graph *graph);
-/* A copy of all nodes and edges in the same order, whose nodes say whose copies they are. */
+/* Copies all nodes and edges in the same order; each copied node's `source` names the original. */
 CUresult graph_copy(const struct graph *graph, struct graph **copy);
-/* The graph's nodes in an order in which each comes after all that it depends on; the caller frees
- * the array. CUDA_ERROR_INVALID_VALUE when there is none, with a node of the cycle. */
+/* Sorts the graph's nodes topologically; the caller frees the array. If there is a cycle, returns
+ * CUDA_ERROR_INVALID_VALUE and sets `*offender` to a node of it. */
 CUresult graph_sort(const struct graph *graph, struct graph_node ***order,
                     struct graph_node **offender);
-/* The last reference of a node ends the graphs inside of it. */
+/* Drops a reference; the last one ends the graphs inside the node. */
 void graph_inside_release(struct graph_inside *inside); /* NULL is fine */
-/* As many graphs as there are inside of the node, in turn. */
+/* The number of graphs inside the node. */
 static inline size_t graph_inside_count(const struct graph_node *node)
 {
     return node->inside != NULL ? node->inside->count : 0;
 }
-/* The copy of the node with that id in `graph` or a graph embedded in it; NULL: none. */
+/* The copy of the node with that id in `graph` or in a graph inside it; NULL: none. */
 struct graph_node *graph_node_of_source(const struct graph *graph, uint64_t source);
 
 bool graph_nodes_add(struct graph_nodes *nodes, struct graph_node *node); /* false: no memory */
 bool graph_nodes_have(const struct graph_nodes *nodes, const struct graph_node *node);
 void graph_nodes_remove(struct graph_nodes *nodes, const struct graph_node *node);
 void graph_nodes_clear(struct graph_nodes *nodes);
-/* false: no memory; nothing was added then. */
+/* Adds an edge. Returns false, with nothing added, if memory runs out. */
 bool graph_edge_add(struct graph_node *from, struct graph_node *to);
 
-/* Checks dependencies as the API gives them: nodes of `graph`, each once, with ordinary edges. */
+/* Checks dependencies as passed to the API: distinct nodes of `graph`, with ordinary edges. */
 CUresult graph_check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,
                                   const CUgraphEdgeData *data, size_t count);
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-/* A node of `graph` that depends on nothing yet and does nothing. NULL: no memory. */
+/* Makes a node of `graph` without dependencies and without an effect. NULL: no memory. */
 struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type);
 void graph_node_end(struct graph_node *node);
-/* Adds a node with parameters and dependencies as the API gives them. */
+/* Adds a node with the parameters and dependencies passed to the API. */
 CUresult graph_node_add(CUgraphNode *handle, CUgraph graph, const CUgraphNode *dependencies,
                         const CUgraphEdgeData *data, size_t count, CUgraphNodeParams *params);
-/* What the node does becomes what `params` says, of the same type; nothing changes on failure. What
- * the API returns in them (an embedded graph, an address) is filled in. */
+/* Gives the node new parameters of the same type; nothing changes on failure. Output fields of
+ * `params` (an embedded graph, an address) are filled in. */
 CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params);
-/* The same from an operation that was made for a stream, and is the node's on success. */
+/* Like graph_node_set, from an operation that was made for a stream; on success the node owns
+ * it. */
 CUresult graph_node_take(struct graph_node *node, struct operation *operation,
                          const struct timeline_work *work);
-/* Makes `to`, of the same type, do what `from` does. */
+/* Makes `to` do what `from`, of the same type, does. */
 CUresult graph_node_copy(struct graph_node *to, const struct graph_node *from);
-/* The type of node that an operation becomes when it is captured; false: none. */
+/* The type of node that an operation becomes when it is captured. Returns false if it cannot be
+ * captured. */
 bool graph_type_of(const struct operation *operation, CUgraphNodeType *type);
 const char *graph_type_name(CUgraphNodeType type);
-/* May the work of `node`, in an executable graph, be replaced by that of `with`, of its type? */
+/* Checks whether the work of `node`, in an executable graph, may be replaced by that of `with`,
+ * which has the same type. */
 CUgraphExecUpdateResult graph_node_may_become(const struct graph_node *node,
                                               const struct graph_node *with);
 
-/* Sorts a graph that is not going to change, and those inside of it. */
+/* Sorts a graph that will not change any more, and all graphs inside it. */
 CUresult graph_sort_all(struct graph *graph, struct graph_node **offender);
-/* Changes a node of an executable graph; `node` is that of the graph which it was made from. */
+/* Changes a node of an executable graph; `node` is the corresponding node of the original graph. */
 CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params);
-/* User objects that go with a graph (graph/user.c): a copy of it keeps them as well. */
+/* User objects held by a graph (graph/user.c); a copy of the graph holds them as well. */
 void user_object_release(struct user_object *user);
 bool user_objects_share(const struct graph *from, struct graph *to); /* false: no memory */
 
 /* ---- launching (graph/launch.c) ------------------------------------------------------------ */
 
-/* One launch on its way into the timeline: the host's, or that of a body, by the operation `within`
- * that has chosen it. */
+/* One launch being put into the timeline: of an executable graph by the host, or of a conditional
+ * body by the operation `within` that has chosen it. */
 struct launching {
-    struct timeline_stream *time; /* of the stream into which it goes */
+    struct timeline_stream *time; /* of the stream that it is launched into */
     const struct context *context;
-    const struct stream *stream;    /* NULL: it is `within` */
-    const struct operation *within; /* NULL: the host's */
+    const struct stream *stream;    /* NULL: launched by `within` */
+    const struct operation *within; /* NULL: launched by the host */
     uint64_t issue_ns;
     unsigned lanes; /* in use so far */
-    /* What the node that comes next is ordered behind; kept from node to node. */
+    /* What the next node is ordered behind; a buffer reused from node to node. */
     struct timeline_op **after;
     size_t room;
 };
-/* All nodes of a graph, behind `begin`. On success `*end` is a reference to what comes after all of
- * them. */
+/* Launches all nodes of a graph behind `begin`. On success `*end` is a reference to an operation
+ * behind all of them. */
 CUresult graph_launch_nodes(struct launching *launching, const struct graph *graph,
                             struct timeline_op *begin, unsigned lane, struct timeline_op **end);
-/* A copy of a node's operation, as work of this launch. NULL: no memory. */
+/* Copies a node's operation as work of this launch. NULL: no memory. */
 struct operation *graph_launch_copy(const struct launching *launching,
                                     const struct operation *operation);
 
 /* ---- conditional nodes (graph/conditional.c) ------------------------------------------------ */
 
 bool graph_is_conditional(const struct graph_node *node);
-/* Is there such a node in the graph, or inside of it? */
+/* Returns true if the graph, or a graph inside it, has a conditional node. */
 bool graph_has_conditional(const struct graph *graph);
-/* A node becomes conditional, with empty bodies, which `params` then names. */
+/* Makes a node conditional, with empty bodies, and writes the bodies' handles to `params`. */
 CUresult graph_conditional_set(struct graph_node *node, CUDA_CONDITIONAL_NODE_PARAMS *params);
-/* `to` becomes what `from` is, with copies of its bodies. */
+/* Makes `to` conditional like `from`, with copies of its bodies. */
 CUresult graph_conditional_copy(struct graph_node *to, const struct graph_node *from);
-/* `node`, of an executable graph, is decided by the condition of `by` from now on. */
+/* From now on `node`, of an executable graph, uses the condition of `by`. */
 void graph_conditional_take(struct graph_node *node, const struct graph_node *by);
-/* The node's handle and its condition are its own no more. */
+/* Releases the node's handle and condition. */
 void graph_conditional_forget(struct graph_node *node);
-/* Copies of a graph share its conditions. false: no memory. */
+/* Makes a copy of a graph share its conditions. Returns false if memory runs out. */
 bool graph_conditions_share(const struct graph *from, struct graph *to);
 void graph_conditions_release(struct graph *graph);
-/* What the graph is about to be instantiated with: a node of the graph for each handle, and in
- * bodies only what a GPU runs there. `*offender` may be NULL all the same. */
+/* Checks a graph before instantiation: each of its handles needs a node, and bodies may hold only
+ * what a GPU runs there. `*offender` may stay NULL on error. */
 CUresult graph_conditional_check(const struct graph *graph, struct graph_node **offender,
                                  CUgraphInstantiateResult *why);
-/* Replaces bodies from which a pending launch may still choose by copies, before they change. */
+/* Before an executable graph changes: replaces bodies that a pending launch may still choose by
+ * copies. */
 CUresult graph_conditional_own(struct graph *graph);
-/* Puts the node into the timeline behind launching->after. `node->op` is what comes after it. */
+/* Submits the node behind launching->after. `node->op` becomes the operation that ends the node. */
 CUresult graph_conditional_launch(struct launching *launching, struct graph_node *node,
                                   size_t count);
-/* A launch begins behind what has been submitted so far as `after`, and ends: each condition gets
- * its default, and all are kept until then. The answers are marks, with a reference; NULL: no
- * memory. */
+/* The beginning and the end of a launch, behind `after`: the first sets each condition to its
+ * default, and until the second has run all conditions are kept alive. Both return a mark with a
+ * reference; NULL: no memory. */
 struct timeline_op *graph_conditions_begin(const struct graph *graph, struct stream *stream,
                                            struct timeline_op *after);
 struct timeline_op *graph_conditions_end(const struct graph *graph, struct stream *stream,
@@ -194,16 +201,16 @@ struct timeline_op *graph_conditions_end(const struct graph *graph, struct strea
 
 /* ---- memory of graphs (graph/memory.c; the memory itself is of emulator/driver/memory) ------ */
 
-/* A node that allocates keeps its memory, until its end. Others are passed through. */
+/* Keep and release the memory of an allocation node. Other nodes are ignored. */
 void graph_node_retain_memory(const struct graph_node *node);
 void graph_node_release_memory(const struct graph_node *node);
 bool graph_has_memory(const struct graph *graph);
-/* Whether a node of the graph may still free the address: not twice, and not once the graph has
- * been instantiated with the node that allocates it. */
+/* Returns true if a node of the graph may still free the address: no other node frees it, and no
+ * graph with the allocating node was instantiated. */
 bool graph_may_free(const struct graph *graph, CUdeviceptr address);
-/* The graph has been instantiated. */
+/* Called when the graph was instantiated. */
 void graph_seal_memory(struct graph *graph);
-/* Before a launch, whether it may; and once it has been submitted. */
+/* Called before a launch, to check that it is legal, and after its submission. */
 CUresult graph_check_memory(const struct graph_exec *exec);
 void graph_memory_launched(const struct graph_exec *exec);
 

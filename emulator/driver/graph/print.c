@@ -1,4 +1,4 @@
-/* cuGraphDebugDotPrint: a graph in Graphviz's language. */
+/* cuGraphDebugDotPrint: prints a graph in Graphviz's language. */
 #include "emulator/driver/graph/parts.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* User objects: what a submission wants destroyed when the last graph that uses it is gone. */
+/* User objects: objects of the submission that are destroyed when the last graph that uses them
+ * ends. */
 #include "emulator/driver/graph/parts.h"
 
 #include "emulator/driver/findings/handle.h"
@@ -12,8 +13,8 @@ struct user_object {
     unsigned references;
 };
 
-/* The last reference has the submission's function called, some time later, in the thread of host
- * functions: as there, it must not call CUDA. */
+/* Drops a reference. After the last one the submission's destructor is called soon, in the thread
+ * of host functions; it must not call CUDA. */
 void user_object_release(struct user_object *user)
 {
     if (--user->references > 0) return;
@@ -22,7 +23,7 @@ void user_object_release(struct user_object *user)
     free(user);
 }
 
-/* As many references as it has, or fewer. */
+/* Drops `count` references; there must be at least as many. */
 static void release(struct user_object *user, unsigned count)
 {
     if (count == 0) return;

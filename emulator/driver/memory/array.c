@@ -1,4 +1,4 @@
-/* CUDA arrays: making them, and where their parts lie. */
+/* CUDA arrays: creating them, and where their parts are in memory. */
 #include "emulator/driver/memory/parts.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -42,7 +42,7 @@ static size_t attribute(CUdevice_attribute attribute)
     return (size_t)value;
 }
 
-/* Six faces that are squares, or as many for each layer. */
+/* A cube map has six square faces per layer. */
 static CUresult check_cube(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     const bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
@@ -55,13 +55,13 @@ static CUresult check_cube(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return CUDA_SUCCESS;
 }
 
-/* Not larger than the largest array of its shape. */
+/* Checks against the largest array of its shape. */
 static CUresult check_extent(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     static const struct {
         bool layered;
         unsigned dimensions;
-        CUdevice_attribute width, height, depth; /* 0: there is none */
+        CUdevice_attribute width, height, depth; /* 0: no such dimension */
     } most[] = {
         {false, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 0, 0},
         {false, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH,
@@ -150,7 +150,7 @@ static void array_end(struct object *object, bool implicit)
         trace_memory(array->region, TRACE_DESTROY, implicit ? TRACE_IMPLICIT : 0);
         memory_release(array->region, (uint64_t)(uintptr_t)thread.call.caller);
     }
-    /* A context that ends has each level among its own objects. */
+    /* When a context ends, each level ends by itself as one of the context's objects. */
     for (unsigned i = 0; i < array->level_count && !implicit; i++)
         array_end(&array->levels[i]->object, false);
     free(array->levels);
@@ -158,7 +158,7 @@ static void array_end(struct object *object, bool implicit)
     object_free(object);
 }
 
-/* An array as it is described, whose shape may be what no array of its own has. */
+/* Makes an array of any shape, including that of a mipmap level. */
 static CUresult array_make(const CUDA_ARRAY3D_DESCRIPTOR *d, struct array **made)
 {
     enum exec_texel texel;
@@ -223,7 +223,7 @@ CUresult driver_cuArrayDestroy(CUarray hArray)
 {
     struct array *array = array_find(hArray);
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    if (array->is_level) return CUDA_SUCCESS; /* as on an H200: it ends with the others */
+    if (array->is_level) return CUDA_SUCCESS; /* as on an H200: ends with the whole */
     thread.owed = wait_for_context_on_gpus(array->object.context);
     array = array_find(hArray); /* another thread may have destroyed it meanwhile */
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
@@ -254,7 +254,8 @@ CUresult driver_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CU
 
 /* ---- mipmaps ----------------------------------------------------------------------------- */
 
-/* Halves, rounded down, but for layers and for dimensions that are not there. */
+/* The descriptor of a level: dimensions are halved and rounded down, except layers and absent
+ * dimensions. */
 static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned level)
 {
     CUDA_ARRAY3D_DESCRIPTOR of = *d;
@@ -277,7 +278,7 @@ static unsigned levels_most(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return most;
 }
 
-/* As many levels as there can be, at least one. */
+/* More levels than possible are reduced to the possible number; there is at least one. */
 CUresult driver_cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
                                        const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
                                        unsigned int numMipmapLevels)

@@ -1,7 +1,7 @@
-/* Memory of graphs, that of their allocation nodes: it has one address, from the node's making
- * until the last graph with a node for it is gone; a launch makes it the submission's, and a free
- * node, cuMemFreeAsync or cuMemFree takes it back. Between those it keeps its place, with contents
- * that are poison. */
+/* Memory of graphs' allocation nodes. Its address is fixed from the creation of the node until
+ * the last graph with a node for it is gone. A launch gives the memory to the submission; a free
+ * node, cuMemFreeAsync or cuMemFree takes it back. In between it stays reserved, with poisoned
+ * contents. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/parts.h"
 
@@ -106,7 +106,7 @@ void graph_memory_release(CUdeviceptr address)
 static enum timeline_ran run_change(struct operation *operation, enum races_mode mode)
 {
     const struct memory_region *region = memory_find(operation->record.address);
-    if (region == NULL) return TIMELINE_RAN; /* it went with its context */
+    if (region == NULL) return TIMELINE_RAN; /* it ended with its context */
     findings_memory_passes(operation, mode, region);
     memset(region->bytes, MEMORY_POISON, region->size);
     return TIMELINE_RAN;
@@ -146,7 +146,7 @@ CUresult graph_memory_allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct ope
     struct graph_memory *memory = memory_make(thread_context(), params->bytesize);
     if (memory == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     params->dptr = memory->address;
-    params->accessDescs = NULL; /* the one device has access anyway */
+    params->accessDescs = NULL; /* the device has access to its own memory anyway */
     params->accessDescCount = 0;
     CUresult code = make_change(thread_context(), memory, true, operation, work);
     if (code != CUDA_SUCCESS) forget_unused(memory);
@@ -217,6 +217,6 @@ CUresult driver_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribu
 
 CUresult driver_cuDeviceGraphMemTrim(CUdevice device)
 {
-    NEED_DEVICE(device); /* nothing is kept that no graph needs */
+    NEED_DEVICE(device); /* nothing is cached that no graph needs */
     return CUDA_SUCCESS;
 }

@@ -1,17 +1,16 @@
-/* Memory and events between processes. An allocation that is shared moves into a file without a
- * name (memfd), which the other process finds by the owner's number and descriptor and maps at a
- * device address of its own; contents that are written by either are there for both at once.
+/* Memory and events shared between processes. A shared allocation moves into an anonymous file
+ * (memfd). The other process finds the file by the owner's process and descriptor numbers and maps
+ * it at a device address of its own; writes of either are visible to both at once.
  *
- * Work of a process that shares or has opened something runs when it is asked for, whatever the
- * order: a GPU's work goes on while another process looks, and what that one misses nobody could
- * name.
+ * Work of a process that has shared or opened something runs when it is submitted, whatever the
+ * order setting: a GPU works while another process looks, and a missing result could not be
+ * attributed to anybody.
  *
- * What one process does the other does not see: of shared memory initcheck knows nothing from then
- * on, in either, and racecheck what each process does by itself. An event of several processes is
- * over when cuEventRecord returns: the work in front of it runs there, and its host counts as
- * having waited for it, since the other process may tell it so. So a wait for such an event,
- * wherever it was recorded, has nothing left to wait for. A kernel that waits for another process
- * before the event would hold up cuEventRecord.
+ * No process sees what the other one does. From the sharing on, initcheck ignores shared memory in
+ * both, and race checking sees only the own process's accesses. A shared event is complete when
+ * cuEventRecord returns: the work before it runs inside that call, and the host counts as having
+ * waited for it, since the other process may inform it. A wait for such an event has nothing left
+ * to wait for. A kernel before the event that waits for another process would block cuEventRecord.
  *
  * Source: CUDA Driver API 13.0, "Memory Management" (cuIpc*); CUDA Programming Guide, "Interprocess
  * Communication".
@@ -38,23 +37,24 @@ enum { TOKEN_WORDS = 2, PAGE = 4096 };
 #define MEMORY_MARK 0x6d656d6f7279u
 #define EVENT_MARK 0x6576656e74u
 
-/* What is in a handle's 64 bytes. */
+/* The contents of a handle's 64 bytes. */
 struct shared {
     uint64_t mark;
-    uint64_t token[TOKEN_WORDS]; /* in the file's name: another file with that number is not it */
+    uint64_t token[TOKEN_WORDS]; /* part of the file's name, to tell it from another file with the
+                                    same descriptor */
     uint64_t size;               /* bytes of the allocation */
-    int32_t process, file;       /* whose, and its descriptor there */
+    int32_t process, file;       /* owner's process, and its descriptor there */
 };
 
 _Static_assert(sizeof(struct shared) <= CU_IPC_HANDLE_SIZE, "it has room in a handle");
 
-/* Allocations that this process has shared, and those of others that it has opened. */
+/* An allocation that this process has shared, or one of another process that it has opened. */
 struct ipc_memory {
     struct ipc_memory *next;
     struct shared shared;
     uint64_t address, region;         /* device address and the region's trace id */
-    struct memory_contents *contents; /* of what is opened; NULL: it is this process's own */
-    unsigned opened;                  /* so many times */
+    struct memory_contents *contents; /* of an opened one; NULL: this process's own */
+    unsigned opened;                  /* how often it is open */
 };
 static struct ipc_memory *list;
 
@@ -76,7 +76,7 @@ static CUresult read_handle(const void *handle, uint64_t mark, struct shared *sh
 {
     memcpy(shared, handle, sizeof *shared);
     if (shared->mark != mark) return CUDA_ERROR_INVALID_VALUE;
-    /* As NVIDIA's driver has it: a handle is for other processes. */
+    /* As with NVIDIA's driver: a handle is for other processes only. */
     return shared->process == getpid() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
 }
 
@@ -130,7 +130,7 @@ CUresult driver_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
     return CUDA_SUCCESS;
 }
 
-/* The owner's descriptor as one of this process; -1: there is none, or not of that file. */
+/* Opens the owner's descriptor in this process; -1: missing, or another file. */
 static int file_of(const struct shared *shared)
 {
     char path[64], name[80], target[128], expected[128];
@@ -203,7 +203,7 @@ CUresult driver_cuIpcCloseMemHandle(CUdeviceptr dptr)
     struct ipc_memory *memory = *link;
     if (memory == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (--memory->opened > 0) return CUDA_SUCCESS;
-    *link = memory->next; /* the wait lets go of the lock */
+    *link = memory->next; /* unlinked first: the wait releases the lock */
     const CUresult code = wait_for_context_on_gpus(thread_context());
     const uint64_t size = (memory->shared.size + PAGE - 1) / PAGE * PAGE;
     const struct memory_region *region = memory_find(dptr);

@@ -1,5 +1,5 @@
-/* Memory: device, pinned, managed, stream-ordered; what an address is. Freeing waits for the
- * context's work, as GPUs do, except where the memory is stream-ordered. */
+/* Memory: device, pinned, managed, stream-ordered; attributes of addresses. As on GPUs, freeing
+ * waits for the context's work, except for stream-ordered memory. */
 #include "emulator/driver/memory/parts.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -17,19 +17,19 @@ enum { PITCH_ALIGNMENT = 512 };
 struct pool {
     struct object object;
     uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
-    uint64_t taken; /* bytes whose free has not run, even if it was asked for */
+    uint64_t taken; /* bytes whose free has not run yet, even if it was requested */
     int device;     /* its ordinal */
     struct pool *next;
 };
 
 static struct {
     struct {
-        struct pool *first, *current; /* first: the device's own */
+        struct pool *first, *current; /* first: the device's default pool */
     } of[MEMORY_DEVICES];
     struct pool *list;
 } pools;
 
-/* NULL: it is from no pool, or its pool has been destroyed. */
+/* The region's pool; NULL: not from a pool, or the pool was destroyed. */
 static struct pool *pool_of(const struct memory_region *region)
 {
     struct pool *pool = region->pool != 0 ? pools.list : NULL;
@@ -43,14 +43,14 @@ static void pool_unused(const struct memory_region *region)
     if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= region->size;
 }
 
-/* What a pool holds of the device, in the pieces in which an H200 hands it out. */
+/* Rounds up to the units in which an H200's pool reserves memory. */
 static uint64_t in_pieces(uint64_t size)
 {
     const uint64_t piece = 32u << 20;
     return (size + piece - 1) / piece * piece;
 }
 
-/* The pool gives back what is not in use, down to so many bytes. */
+/* Makes the pool release unused memory, down to `keep` bytes. */
 static void pool_trim(struct pool *pool, uint64_t keep)
 {
     uint64_t *reserved = &pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT];
@@ -67,7 +67,7 @@ static void pool_returned(const struct memory_region *region)
     pool_trim(pool, pool->values[CU_MEMPOOL_ATTR_RELEASE_THRESHOLD]);
 }
 
-/* ---- allocating -------------------------------------------------------------------------- */
+/* ---- allocation -------------------------------------------------------------------------- */
 
 static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, unsigned flags,
                             const struct memory_region **region)
@@ -98,8 +98,8 @@ static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
     return allocate_in(0, kind, size, flags, region);
 }
 
-/* Frees that were done although their call returned a sticky error. A GPU frees nothing then, so
- * who tries once more, by another call, frees nothing twice. */
+/* Addresses freed although their call returned a sticky error. A GPU frees nothing then, so a
+ * program may free them once more; that is not reported as a double free. */
 static struct {
     uint64_t addresses[64]; /* the latest */
     size_t count;
@@ -119,7 +119,8 @@ static bool is_unsure(uint64_t address)
     return false;
 }
 
-/* A call that frees what is no allocation. Freed before: the most common of those slips. */
+/* Refuses to free something that is not an allocation. A double free, the most common case, has a
+ * finding of its own. */
 static CUresult refuse_free(uint64_t address)
 {
     if (thread.owed != CUDA_SUCCESS && is_unsure(address)) return thread.owed;
@@ -152,8 +153,8 @@ static struct context *context_by_id(uint64_t id)
     return NULL;
 }
 
-/* Frees what the address belongs to, after all work of its context: false where another thread has
- * freed it during the wait. What the work failed with, the call returns. */
+/* Frees the region after all work of its context. Returns false if another thread freed it during
+ * the wait. An error of that work becomes the call's result. */
 static bool release_after_work(const struct memory_region *region)
 {
     struct context *context = context_by_id(region->context);
@@ -168,8 +169,9 @@ static bool release_after_work(const struct memory_region *region)
     return true;
 }
 
-/* Every memory of a context goes with it, but for what is from a pool and was not freed: the pool
- * is the device's (cuda.h, cuCtxDestroy). The primary context's reset, and a fault, take that too.
+/* Frees all memory of a context. Memory from a pool that was not freed stays, because the pool
+ * belongs to the device (cuda.h, cuCtxDestroy); a reset of the primary context and a fault free it
+ * too.
  */
 static void context_release_memory(const struct context *context)
 {
@@ -213,7 +215,7 @@ CUresult driver_cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
     size_t pitch = (WidthInBytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
     if (Height > SIZE_MAX / pitch) return CUDA_ERROR_OUT_OF_MEMORY;
     TRY(driver_cuMemAlloc(dptr, pitch * Height));
-    if (pitch > WidthInBytes) /* the ends of the rows are nobody's: reading them is no slip */
+    if (pitch > WidthInBytes) /* reading the padding behind a row is no mistake */
         findings_memory_pads(&(struct races_rows){.address = *dptr + WidthInBytes,
                                                   .width = pitch - WidthInBytes,
                                                   .pitch = pitch,
@@ -258,7 +260,7 @@ CUresult driver_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
     NEED_POINTER(pp);
     if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
     if (bytesize == 0) {
-        *pp = NULL; /* unlike the others, it grants an allocation of nothing */
+        *pp = NULL; /* unlike the other functions it accepts a size of 0 */
         return CUDA_SUCCESS;
     }
     TRY(allocate(MEMORY_PINNED, bytesize, Flags | CU_MEMHOSTALLOC_DEVICEMAP, &region));
@@ -338,7 +340,7 @@ CUresult driver_cuMemHostGetFlags(unsigned int *pFlags, void *p)
     return CUDA_SUCCESS;
 }
 
-/* ---- what is known ----------------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------- */
 
 CUresult driver_cuMemGetInfo(size_t *free, size_t *total)
 {
@@ -362,7 +364,7 @@ CUresult driver_cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdevice
     return CUDA_SUCCESS;
 }
 
-/* An attribute of an address that `region` holds, written to `data` in its own type. */
+/* Writes an attribute of an address inside `region` to `data`, in the attribute's own type. */
 static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr,
                                   const struct memory_region *region)
 {
@@ -424,7 +426,7 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUd
     }
 }
 
-/* The size of an attribute's type, for the zero that an unknown address gets. */
+/* The size of an attribute's type: unknown addresses yield a zero of that size. */
 static size_t pointer_attribute_size(CUpointer_attribute attribute)
 {
     switch (attribute) {
@@ -497,7 +499,7 @@ CUresult driver_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advic
     (void)device;
     if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return CUDA_ERROR_INVALID_VALUE;
-    return check_managed(devPtr, count); /* advice changes nothing that a program computes */
+    return check_managed(devPtr, count); /* advice does not change results */
 }
 
 CUresult driver_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
@@ -548,14 +550,14 @@ CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_
 
 /* ---- stream-ordered memory --------------------------------------------------------------- */
 
-/* Makes a pool. Its memory is reserved until its free has run, and then as far as the release
- * threshold lets the pool keep it. Only the numbers know: a free's memory is gone. */
+/* Makes a pool. Memory stays reserved until its free has run, and afterwards as far as the release
+ * threshold allows. Only the statistics model this: freed memory is gone at once. */
 static struct pool *pool_make(int device)
 {
     struct pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) return NULL;
     for (int i = 0; i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++)
-        pool->values[i] = 1; /* every reuse is allowed at first */
+        pool->values[i] = 1; /* every kind of reuse is allowed at first */
     object_add(&pool->object, OBJECT_POOL);
     pool->device = device;
     pool->next = pools.list;
@@ -570,7 +572,7 @@ static struct pool *default_pool(int device)
     return pools.of[device].first;
 }
 
-/* `current` is followed by its high-water mark. */
+/* `current` is directly followed by its high-water mark. */
 static void pool_gains(struct pool *pool, CUmemPool_attribute current, uint64_t size)
 {
     uint64_t *now = &pool->values[current], *most = &pool->values[current + 1];
@@ -664,7 +666,7 @@ CUresult driver_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute att
         return CUDA_ERROR_INVALID_VALUE;
     if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
         if (*(cuuint64_t *)value != 0) return CUDA_ERROR_INVALID_VALUE;
-        *kept = kept[-1]; /* from now on: the current value, which comes before its mark */
+        *kept = kept[-1]; /* reset to the current value, which precedes its high-water mark */
         return CUDA_SUCCESS;
     }
     *kept = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? (uint64_t) * (int *)value
@@ -684,7 +686,7 @@ CUresult driver_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute att
     return CUDA_SUCCESS;
 }
 
-/* A pool by location: the device's, for memory that stays where it is. */
+/* Checks a pool's location: only memory that stays on a device is supported. */
 static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type)
 {
     NEED_POINTER(location);
@@ -724,7 +726,8 @@ CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map
     for (size_t i = 0; i < count; i++)
         if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
             map[i].location.id != found->device ||
-            map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) /* its own device keeps its access */
+            map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) /* a pool's own device always keeps
+                                                              access */
             return CUDA_ERROR_INVALID_DEVICE;
     return CUDA_SUCCESS;
 }
@@ -743,8 +746,7 @@ CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
     return CUDA_SUCCESS;
 }
 
-/* The memory is there for what is ordered behind the allocation, and until what is ordered before
- * the free. */
+/* The memory exists for work ordered behind the allocation, until work ordered before the free. */
 static enum timeline_ran run_allocate(struct operation *operation)
 {
     const struct memory_region *region = memory_find(operation->record.address);
@@ -796,7 +798,7 @@ CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hSt
     if (default_pool(device) == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     NEED_POINTER(dptr);
     *dptr = 0;
-    if (bytesize == 0) return CUDA_SUCCESS; /* of which nothing is free again */
+    if (bytesize == 0) return CUDA_SUCCESS; /* a NULL result, which need not be freed */
     return allocate_from(pools.of[device].current, dptr, bytesize, hStream);
 }
 
@@ -850,7 +852,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     note_free(dptr);
     thread.call.object = region->id;
-    trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
+    trace_memory(region, TRACE_DESTROY, 0); /* for the submission the memory is freed now */
     pool_unused(region);
     memory_will_end(region, operation->record.caller);
     operation->record.address = dptr;

@@ -1,11 +1,12 @@
-/* memory: device, page-locked, managed and stream-ordered memory, that of graphs, virtual
- * addresses, arrays, textures. What an address is, whose it is, and when it ends.
+/* memory: device, page-locked, managed and stream-ordered memory, memory of graphs, virtual
+ * addresses, arrays, textures. Answers what an address is, which context it belongs to, and when it
+ * ends.
  *
- * It orders nothing and copies nothing (work). The bytes themselves are of emulator/memory.
+ * This room orders and copies nothing (work/). The bytes themselves are managed by emulator/memory.
  *
- * An array's texels lie in device memory row behind row without gaps; the order cannot
- * be seen, since an array has no address. A texture or surface object is a number that the executor
- * knows (machine/texture.h). Not supported, and named: sparse and planar arrays, texture
+ * An array's texels lie in device memory, row after row without gaps; no program can see this,
+ * since an array has no address. A texture or surface object is a number that the executor knows
+ * (machine/texture.h). Not supported, and reported by name: sparse and planar arrays, texture
  * references, views of a resource.
  *
  * Source: CUDA Driver API 13.0, "Memory Management", "Stream Ordered Memory Allocator", "Virtual
@@ -17,30 +18,32 @@
 #include "emulator/driver/core/core.h"
 #include "emulator/exec/machine/texture.h"
 
-/* Says to stream who gives back a context's memory. Before the first call. */
+/* Installs the function that frees a context's memory (stream/stream.h). Called before the first
+ * call. */
 void memory_room_begin(void);
 
 /* ---- arrays ------------------------------------------------------------------------------- */
 
 struct array {
     struct object object;
-    CUDA_ARRAY3D_DESCRIPTOR descriptor; /* as it was given: absent dimensions are 0 */
+    CUDA_ARRAY3D_DESCRIPTOR descriptor; /* as given: absent dimensions are 0 */
     const struct memory_region *region;
     enum exec_texel texel;
     uint32_t texel_bytes;
     size_t row_bytes, rows, slices; /* rows and slices are at least 1; layers are slices */
     /* A mipmapped array has levels and no texels of its own. */
     struct array **levels;
-    unsigned level_count; /* 0: it is none */
-    bool is_level;        /* and ends with the mipmapped array */
+    unsigned level_count; /* 0: not mipmapped */
+    bool is_level;        /* one level of a mipmapped array; ends with it */
 };
 
-/* The array, or the mipmapped array, behind a handle, or NULL. */
+/* The array, or mipmapped array, of a handle; NULL if the handle is not one. */
 struct array *array_find(CUarray handle);
 struct array *mipmapped_find(CUmipmappedArray handle);
 
-/* A part of an array as memory: the address of its first byte. x and width in bytes.
- * CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_INVALID_VALUE when it is not inside of the array. */
+/* A box inside an array; x and width in bytes. array_place finds the memory of its first byte.
+ * Returns CUDA_ERROR_INVALID_HANDLE, or CUDA_ERROR_INVALID_VALUE if the box is not inside the
+ * array. */
 struct array_part {
     size_t x, y, z, width, height, depth;
 };
@@ -50,25 +53,26 @@ CUresult array_place(CUarray handle, const struct array_part *part, uint64_t *ad
 /* ---- memory of graphs --------------------------------------------------------------------- */
 
 struct graph_memory {
-    uint64_t address, size, id; /* of the region, which may have gone with its context */
-    unsigned nodes;             /* that allocate it: the graph's and its executable graph's */
-    bool allocated;             /* by the calls made so far: launched, and not freed since */
+    uint64_t address, size, id; /* of the region, which may have ended with its context */
+    unsigned nodes;             /* allocation nodes for it: in a graph and in its executable
+                                   graph */
+    bool allocated;             /* as of the calls made so far: launched and not freed since */
     struct graph_memory *next;
 };
 
-/* What an allocation or a free node does, as an operation; allocating also fills in the address. */
+/* Make the operation of an allocation or a free node; allocating also fills in the address. */
 CUresult graph_memory_allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct operation **operation,
                                struct timeline_work *work);
 CUresult graph_memory_free(const CUDA_MEM_FREE_NODE_PARAMS *params, struct operation **operation,
                            struct timeline_work *work);
-/* The memory behind an address; NULL: it is none of a graph. */
+/* The graph memory at an address; NULL: none. */
 struct graph_memory *graph_memory_find(CUdeviceptr address);
-/* A node allocates it, or does so no more. Any other address is passed through. */
+/* A node that allocates this memory was added, or removed. Other addresses are ignored. */
 void graph_memory_retain(CUdeviceptr address);
 void graph_memory_release(CUdeviceptr address);
-/* A launch takes so many bytes and gives them back: of nodes that may all have theirs at once. */
+/* A launch allocates and frees this many bytes by itself; all may be in use at once. */
 void graph_memory_used_inside(uint64_t bytes);
-/* A call changes whether the submission has the memory. */
+/* A call changes whether the submission owns the memory. */
 void graph_memory_set_allocated(struct graph_memory *memory, bool allocated);
 
 #endif

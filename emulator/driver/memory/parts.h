@@ -1,15 +1,17 @@
-/* What the files of memory use of each other. */
+/* Declarations shared by the files of memory/. */
 #ifndef OVERLAP_DRIVER_MEMORY_PARTS_H
 #define OVERLAP_DRIVER_MEMORY_PARTS_H
 
 #include "emulator/driver/memory/memory.h"
 
-/* The executor's name of a format, and its size in bytes; false: not one of the device's. */
+/* The executor's texel type of a format, and its size in bytes. Returns false for an unsupported
+ * format. */
 bool array_format(CUarray_format format, enum exec_texel *texel, uint32_t *bytes);
 
-/* What cuMemMap put behind an address, which may be a part of a region; false: it did not. */
+/* The mapping made by cuMemMap at an address, which may be a part of a region. Returns false if
+ * there is none. */
 bool virtual_range(CUdeviceptr ptr, uint64_t *base, size_t *size);
-/* Freeing memory of a graph outside of it, in a stream or (NULL) at once. */
+/* Frees memory of a graph outside of any graph: in `stream`, or at once if that is NULL. */
 CUresult graph_memory_free_now(struct graph_memory *memory, struct stream *stream);
 
 #endif

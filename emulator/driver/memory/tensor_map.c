@@ -1,6 +1,6 @@
-/* Tensor maps: what tensor copies in kernels (cp.async.bulk.tensor) are given. What lies in one,
- * and its rules, are exec/machine/tensor_map.h's; here is what the API asks of the arguments. CUDA
- * Driver API, "Tensor Map Object Management".
+/* Tensor maps, the arguments of tensor copies in kernels (cp.async.bulk.tensor).
+ * exec/machine/tensor_map.h defines their contents and rules; this file checks the API's arguments.
+ * CUDA Driver API, "Tensor Map Object Management".
  */
 #include "emulator/exec/machine/tensor_map.h"
 #include "emulator/driver/findings/finding.h"
@@ -8,7 +8,7 @@
 
 enum { NO_TYPE = EXEC_TENSOR_TYPES, FIRST_CAPABILITY = 90 };
 
-/* The executor's number of a type; NO_TYPE: the device does not have it. */
+/* The executor's number of a type; NO_TYPE: unsupported. */
 static uint8_t type_number(CUtensorMapDataType type)
 {
     static const struct {
@@ -30,7 +30,7 @@ static CUresult wrong(const char *what)
     return finding_tell(FINDING_TENSOR_MAP_REFUSED, CUDA_ERROR_INVALID_VALUE, "%s", what);
 }
 
-/* A map is 128 bytes at a multiple of 64. */
+/* Checks the address of a map: it has 128 bytes at a multiple of 64. */
 static CUresult check_place(const CUtensorMap *map)
 {
     NEED_POINTER(map);
@@ -38,7 +38,7 @@ static CUresult check_place(const CUtensorMap *map)
     return wrong("the map's own address must be a multiple of 64");
 }
 
-/* What is no value of its type, and what is one that the device does not have. */
+/* Refuses invalid values of the enumerations, and valid ones that the device does not support. */
 static CUresult check_modes(CUtensorMapDataType type, CUtensorMapInterleave interleave,
                             CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                             CUtensorMapFloatOOBfill fill)
@@ -86,7 +86,7 @@ CUresult driver_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataTy
     NEED_POINTER(elementStrides);
     if (device_capability() < FIRST_CAPABILITY)
         return finding_unsupported("tensor maps on a GPU of compute capability below 9.0");
-    NEED_POINTER(globalStrides); /* of one dimension, too: so says an H100 */
+    NEED_POINTER(globalStrides); /* required for one dimension as well, as on an H100 */
     TRY(check_modes(tensorDataType, interleave, swizzle, l2Promotion, oobFill));
     map.rank = (uint8_t)(tensorRank < UINT8_MAX ? tensorRank : UINT8_MAX);
     map.type = type_number(tensorDataType);

@@ -1,4 +1,4 @@
-/* Texture and surface objects: from descriptors to what the executor reads by. */
+/* Texture and surface objects: from API descriptors to the executor's description. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/memory/parts.h"
@@ -73,7 +73,7 @@ static CUresult bind_levels(struct texture *texture, CUmipmappedArray handle)
     return CUDA_SUCCESS;
 }
 
-/* Memory that a texture reads in place: all of it must be there, and aligned. */
+/* Checks memory that a texture reads in place: it must be allocated entirely, and aligned. */
 static CUresult check_memory(CUdeviceptr address, size_t bytes)
 {
     const struct memory_region *region = memory_find(address);
@@ -99,7 +99,7 @@ static CUresult bind_texels(struct exec_texture *bound, CUarray_format format, u
     return CUDA_SUCCESS;
 }
 
-/* The texels of linear memory: as many as 4 GiB hold, up to 2^30, as on an H200. */
+/* Most texels of linear memory: what fits in 4 GiB, at most 2^30, as on an H200. */
 static size_t linear_most(const struct exec_texture *bound)
 {
     const uint64_t fit = ((uint64_t)1 << 32) / exec_texel_bytes(bound), most = (uint64_t)1 << 30;
@@ -206,8 +206,8 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
 
 /* ---- views ------------------------------------------------------------------------------- */
 
-/* The view's format that is the array's own; CU_RES_VIEW_FORMAT_NONE: there is none. The formats of
- * a kind stand behind one another, for 1, 2 and 4 channels. */
+/* The view format that equals the array's own format; CU_RES_VIEW_FORMAT_NONE: none. Formats of one
+ * kind follow one another, for 1, 2 and 4 channels. */
 static CUresourceViewFormat own_format(const struct array *array)
 {
     static const struct {
@@ -228,7 +228,7 @@ static CUresourceViewFormat own_format(const struct array *array)
     return CU_RES_VIEW_FORMAT_NONE;
 }
 
-/* Whether a view shows the whole resource as it is. */
+/* Returns true if a view shows the whole resource unchanged. */
 static bool is_whole(const CUDA_RESOURCE_VIEW_DESC *view, const CUDA_RESOURCE_DESC *resource)
 {
     const bool is_array = resource->resType == CU_RESOURCE_TYPE_ARRAY;
@@ -248,7 +248,7 @@ static bool is_whole(const CUDA_RESOURCE_VIEW_DESC *view, const CUDA_RESOURCE_DE
 
 /* ---- objects ----------------------------------------------------------------------------- */
 
-/* Makes the object of what is bound; takes over `texture` in any case. */
+/* Ends a texture or surface object. */
 static void texture_end(struct object *object, bool implicit)
 {
     struct texture *texture = (struct texture *)object;
@@ -259,6 +259,8 @@ static void texture_end(struct object *object, bool implicit)
     object_free(object);
 }
 
+/* Gives the bound texture or surface its handle and makes it valid. Takes ownership of
+ * `texture`, also on failure. */
 static CUresult texture_publish(struct texture *texture, uint64_t *handle)
 {
     texture->handle = exec_texture_add(&texture->bound);
@@ -344,7 +346,7 @@ CUresult driver_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURC
     texture->resource = *pResDesc;
     bind_array(&texture->bound, pResDesc->res.array.hArray);
     texture->bound.surface = true;
-    texture->bound.layered |= texture->bound.cube; /* whose faces are read as layers */
+    texture->bound.layered |= texture->bound.cube; /* a surface accesses the faces as layers */
     texture->bound.cube = false;
     TRY(texture_publish(texture, &handle));
     *pSurfObject = handle;

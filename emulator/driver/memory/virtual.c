@@ -1,11 +1,9 @@
-/* Virtual memory management: addresses, physical memory, and which shows which.
+/* Virtual memory management: reserved addresses, physical memory, and the maps between them. All of
+ * it belongs to the process and not to a context.
  *
- * All of it belongs to the process and to no context.
- *
- * A reservation is a range of device addresses. An allocation is contents without an address. What
- * is mapped becomes memory that a kernel or a copy can reach only when access is given to it; maps
- * that lie side by side and have the same access are one region then, since a buffer that grew
- * piece by piece is one buffer.
+ * A reservation is a range of device addresses. An allocation is contents without an address.
+ * Mapped memory is accessible to kernels and copies only after access was granted. Adjacent maps
+ * with the same access then form one region, since a buffer that grew piece by piece is one buffer.
  */
 #include "emulator/driver/memory/parts.h"
 
@@ -14,19 +12,19 @@
 
 #include <stdlib.h>
 
-enum { GRANULARITY = 2 << 20 }; /* bytes, of everything here */
+enum { GRANULARITY = 2 << 20 }; /* bytes, of all sizes and addresses here */
 
 struct allocation {
     struct object object;
     CUmemAllocationProp properties;
     struct memory_contents *contents;
     uint64_t size;
-    unsigned references; /* those to its handle, and one per map */
-    unsigned handles;    /* references to its handle; 0: there is none any more */
+    unsigned references; /* of its handle, plus one per map */
+    unsigned handles;    /* references of the handle; 0: the handle is invalid */
 };
 
 struct map {
-    struct map *next; /* of the reservation, by address */
+    struct map *next; /* list of the reservation, by address */
     struct allocation *allocation;
     uint64_t address, size;
     CUmemAccess_flags access;
@@ -169,7 +167,8 @@ static bool reachable(const struct map *map)
     return map->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
-/* Maps that can be reached and lie side by side, from `first` on: their end. */
+/* Finds the end of the adjacent maps with the same access, starting with `first`. Returns the map
+ * behind them. */
 static const struct map *run_end(const struct map *first, uint64_t *end)
 {
     const struct map *map = first;
@@ -187,7 +186,7 @@ static void hide(const struct reservation *reservation)
     }
 }
 
-/* What can be reached of a reservation becomes regions again. */
+/* Makes regions of the accessible parts of a reservation again. */
 static CUresult show(const struct reservation *reservation)
 {
     const struct map *map = reservation->maps;
@@ -232,7 +231,7 @@ CUresult driver_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
     return CUDA_SUCCESS;
 }
 
-/* Whether maps cover the range from end to end. */
+/* Returns true if maps cover the range without gaps. */
 static bool covered(const struct reservation *reservation, uint64_t address, uint64_t size)
 {
     const uint64_t end = address + size;
@@ -252,7 +251,8 @@ CUresult driver_cuMemUnmap(CUdeviceptr ptr, size_t size)
     if (reservation == NULL || size == 0) return CUDA_ERROR_INVALID_VALUE;
     for (const struct map *map = reservation->maps; map != NULL; map = map->next)
         if (map->address < ptr + size && ptr < map->address + map->size && !within(map, ptr, size))
-            return CUDA_ERROR_INVALID_VALUE; /* a part; to unmap nothing is no mistake */
+            return CUDA_ERROR_INVALID_VALUE; /* part of a map; unmapping a range without maps is
+                                                allowed */
     hide(reservation);
     for (struct map **link = &reservation->maps; *link != NULL;) {
         struct map *map = *link;

@@ -1,11 +1,11 @@
-/* What programs link from the toolkit's device runtime (libcudadevrt), which comes as machine code
- * only, as PTX: the waits of a cooperative grid, and the conditions of graphs, whose handles are
- * addresses (graph/conditional.c). The rest of it, kernels that start kernels, is named where it is
- * called.
+/* The parts of the toolkit's device runtime (libcudadevrt) that programs link against, as PTX,
+ * since the toolkit has them as machine code only: grid-wide synchronisation, and the conditions of
+ * graphs, whose handles are addresses (graph/conditional.c). The other part, kernels that launch
+ * kernels, is reported by name when it is called.
  *
- * Source: cuda_device_runtime_api.h; cooperative_groups/details/sync.h, whose barrier it is: the
- * grid's workspace, which %envreg1 and %envreg2 point to, has it at byte 4. Without a cooperative
- * launch the handle is 0, and a wait gives cudaErrorUnknown, as on an H200. */
+ * Source: cuda_device_runtime_api.h; cooperative_groups/details/sync.h, which defines the barrier:
+ * it is at byte 4 of the grid's workspace, whose address is in %envreg1 and %envreg2. Without a
+ * cooperative launch the handle is 0, and a wait returns cudaErrorUnknown, as on an H200. */
 #include "emulator/driver/module/parts.h"
 
 #include <string.h>

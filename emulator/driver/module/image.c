@@ -1,4 +1,4 @@
-/* Images: from what the API is given to parsed PTX. */
+/* Images: from the input of an API call to parsed PTX. */
 #include "emulator/base/file.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
@@ -29,10 +29,10 @@ CUresult image_code(enum fatbin_result result)
     return CUDA_SUCCESS;
 }
 
-/* ---- what it is made for ------------------------------------------------------------------ */
+/* ---- version and target ------------------------------------------------------------------- */
 
-/* The newest PTX that is known is 9.0, CUDA 13.0's. What CUDA 13's later toolkits write is taken as
- * well: an instruction that is not known is named where it stands. */
+/* The newest known PTX is 9.0, of CUDA 13.0. Later PTX of CUDA 13's toolkits is accepted as well:
+ * an unknown instruction is reported where it occurs. */
 enum { PTX_MAJOR = 9 };
 
 CUresult image_suits(const struct ptx_module *unit, unsigned chosen, char *log, size_t log_size)
@@ -57,9 +57,10 @@ CUresult image_suits(const struct ptx_module *unit, unsigned chosen, char *log, 
     return CUDA_SUCCESS;
 }
 
-/* ---- what is used and defined nowhere ----------------------------------------------------- */
+/* ---- undefined symbols -------------------------------------------------------------------- */
 
-/* What device_runtime.c leaves of the toolkit's device runtime is named when it is called. */
+/* Returns true for a function that need not be defined in the unit. Functions of the toolkit's
+ * device runtime that device_runtime.c lacks are reported when they are called. */
 static bool may_be_missing(const struct ptx_function *function)
 {
     return function->is_defined || function->alias_of != NULL || exec_provides(function->name) ||
@@ -81,7 +82,7 @@ static const struct ptx_function *missing_in(const struct ptx_operand *operands,
     return NULL;
 }
 
-/* The first function that an instruction uses and nobody defines. */
+/* The first function that an instruction of `user` uses and that is defined nowhere. */
 static const struct ptx_function *missing_for(const struct ptx_function *user)
 {
     for (uint32_t i = 0; i < user->instruction_count; i++) {
@@ -124,10 +125,10 @@ bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_si
     return true;
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* ---- parsing ------------------------------------------------------------------------------ */
 
-/* An entry by itself can be left for later: nothing in such a unit calls or launches it, and what
- * it calls is the device's own. */
+/* Returns true if parsing of the entries can be postponed: nothing else in the unit calls or
+ * launches them, and they call only functions of the device itself. */
 static bool has_entries_alone(const struct ptx_module *unit)
 {
     for (uint32_t i = 0; i < unit->function_count; i++) {
@@ -188,10 +189,10 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin,
     return CUDA_SUCCESS;
 }
 
-/* ---- the same text again ------------------------------------------------------------------ */
+/* ---- images loaded repeatedly ------------------------------------------------------------- */
 
-/* A program that makes contexts loads the same code into each. The latest small one is kept, so
- * that it is parsed once; nothing changes an image once it is parsed. */
+/* A program with several contexts loads the same code into each. The latest small image is kept, so
+ * that it is parsed only once; images do not change after parsing. */
 enum { SHARED_TEXT = 64 << 10 };
 static struct image *latest;
 
@@ -201,7 +202,7 @@ static bool may_be_shared(const struct fatbin *fatbin, const struct image_source
            (source->jit == NULL || source->jit->max_registers == 0);
 }
 
-/* NULL: it has to be parsed. */
+/* Returns the shared image with a new reference; NULL: the text has to be parsed. */
 static struct image *image_again(const struct fatbin *fatbin)
 {
     if (latest == NULL || strcmp(latest->text, fatbin->units[0].text) != 0) return NULL;
@@ -255,7 +256,7 @@ static bool add_unit(struct fatbin *fatbin, const char *text)
     return units[fatbin->count].text != NULL && ++fatbin->count > 0;
 }
 
-/* One more unit for each part of the toolkit's device runtime that one calls. */
+/* Adds a unit for each part of the toolkit's device runtime that a unit calls. */
 static bool add_device_runtime(struct fatbin *fatbin)
 {
     const size_t count = fatbin->count;
@@ -268,7 +269,7 @@ static bool add_device_runtime(struct fatbin *fatbin)
     return true;
 }
 
-/* Several translation units (-rdc=true) become one module. */
+/* Links several translation units (-rdc=true) into one. */
 static enum fatbin_result image_link(struct fatbin *fatbin, char *log, size_t log_size)
 {
     struct fatbin_unit joined;
@@ -286,7 +287,8 @@ failed:
     return result;
 }
 
-/* Says why an image does not load: of PyTorch's libraries, what their users can do. */
+/* Reports why an image does not load. For PyTorch's libraries the finding says what their users can
+ * do. */
 static void tell(const struct image_source *source, enum fatbin_result result, CUresult code,
                  const char *log)
 {

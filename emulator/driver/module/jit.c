@@ -1,7 +1,6 @@
-/* The options of a call that takes code (CUjit_option) and the two logs that it may ask
- * for. The device compiles nothing, so that of the options only the logs and the registers that a
- * function may have at most have an effect; an option that would change what code means is refused
- * by name.
+/* The options of a call that loads code (CUjit_option) and the two logs that it may request. The
+ * device has no compiler, so only the logs and the register limit have an effect; an option that
+ * would change the meaning of the code is refused by name.
  *
  * Source: CUDA Driver API 13.0, CUjit_option.
  */
@@ -13,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_REGISTERS = 24 }; /* of a thread: an H200 gives a function no fewer */
+enum { LEAST_REGISTERS = 24 }; /* per thread: an H200 gives a function no fewer */
 
 /* Options that would change what the code computes or what it is linked against. */
 static const struct {
@@ -65,7 +64,7 @@ CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, 
             if (jit->max_registers > 0 && jit->max_registers < LEAST_REGISTERS)
                 jit->max_registers = LEAST_REGISTERS;
             break;
-        default: /* of the compiler: how, not what */
+        default: /* options that affect how code is compiled, not its meaning */
             break;
         }
     }

@@ -11,8 +11,8 @@
 
 enum { LOG_SIZE = 2048 };
 
-/* The runtime loads the program's own kernels at their first use, inside whatever call that is:
- * such a library is not the submission's to unload. */
+/* Returns true if the submission itself loads the library. The runtime loads the program's own
+ * kernels on their first use, inside any call; such a library is not the submission's to unload. */
 static bool asked_for(void)
 {
     static const char by_name[] = "cudaLibraryLoad";
@@ -21,8 +21,8 @@ static bool asked_for(void)
             strncmp(thread.call.name, by_name, sizeof by_name - 1) == 0);
 }
 
-/* What is wrong with the code is told by whoever uses the library, as where modules are loaded
- * lazily.
+/* Makes a library even if the image could not be loaded: like with lazily loaded modules, the error
+ * is returned by the first call that uses the library.
  */
 static CUresult library_make(struct image *image, CUresult failed, CUlibrary *handle)
 {
@@ -108,7 +108,7 @@ CUresult driver_cuLibraryUnload(CUlibrary library)
 
 /* ---- kernels ----------------------------------------------------------------------------- */
 
-/* The handle of the entry point `entry`, made when first asked for. */
+/* The handle of the entry point `entry`, created on the first request. */
 static struct kernel *kernel_make(struct library *library, const struct ptx_function *entry)
 {
     for (struct kernel *kernel = library->kernels; kernel != NULL; kernel = kernel->next)
@@ -117,7 +117,7 @@ static struct kernel *kernel_make(struct library *library, const struct ptx_func
     if (kernel == NULL) return NULL;
     kernel->library = library;
     kernel->name = entry->name;
-    kernel->max_dynamic_shared = -1; /* as the function has it */
+    kernel->max_dynamic_shared = -1; /* -1: the function's own value applies */
     kernel->carveout = -1;
     kernel->next = library->kernels;
     library->kernels = kernel;
@@ -141,7 +141,7 @@ CUresult driver_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const c
     return CUDA_ERROR_NOT_FOUND;
 }
 
-/* Calls for each entry point until `room` handles are written; returns how many there are. */
+/* Writes a handle for each entry point, up to `room`; returns the number of entry points. */
 static unsigned kernels_list(struct library *library, CUkernel *kernels, unsigned room)
 {
     unsigned count = 0;
@@ -251,7 +251,8 @@ CUresult driver_cuKernelGetName(const char **name, CUkernel hfunc)
     return CUDA_SUCCESS;
 }
 
-/* What a kernel is like is known of its function, for which there must be a context. */
+/* Finds a kernel and its function in the current context: attributes are properties of
+ * functions. */
 static CUresult function_of(CUkernel handle, struct kernel **kernel, struct function **function)
 {
     *kernel = kernel_find(handle);

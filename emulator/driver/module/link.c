@@ -1,6 +1,5 @@
-/* The linker of cuLink*: PTX from several places becomes one text. What cuLinkComplete gives back
- * in place of a cubin is that text, which cuModuleLoadData and cuLibraryLoadData take like any
- * other. */
+/* The linker of cuLink*: joins PTX from several inputs into one text. cuLinkComplete returns that
+ * text in place of a cubin; cuModuleLoadData and cuLibraryLoadData accept it like any other PTX. */
 #include "emulator/driver/module/parts.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -21,7 +20,7 @@ struct link {
     struct fatbin units; /* added so far */
     struct fatbin_unit joined;
     bool complete;
-    bool broken; /* inputs contradict each other: nothing comes of it any more */
+    bool broken; /* inputs contradict each other: every later call fails */
 };
 
 CUresult driver_cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
@@ -51,7 +50,7 @@ CUresult driver_cuLinkDestroy(CUlinkState state)
 
 /* ---- inputs ------------------------------------------------------------------------------ */
 
-/* Errors in a text are found when it is added, as a compiler would. */
+/* Checks a text when it is added, as a compiler would. */
 static CUresult check_text(const struct fatbin_unit *unit, const char *name, char *log, size_t size)
 {
     struct ptx_diagnostics diagnostics = {0};
@@ -80,7 +79,7 @@ static bool append_units(struct fatbin *to, struct fatbin *from)
     return true;
 }
 
-/* A name that is defined twice is an error of the input that brings it the second time. */
+/* Checks for names defined twice, which is an error of the input that was added last. */
 static CUresult check_names(struct link *link, const char *name, char *log, size_t size)
 {
     struct fatbin_unit joined;
@@ -118,19 +117,19 @@ static CUresult add(struct link *link, const void *data, size_t size, const char
     return code;
 }
 
-/* Of the toolkit's device runtime the device has its own (device_runtime.c). */
+/* Returns true for the toolkit's device runtime, which the device replaces (device_runtime.c). */
 static bool is_device_runtime(CUjitInputType type, const char *name)
 {
     return type == CU_JIT_INPUT_LIBRARY && strstr(name, "libcudadevrt.") != NULL;
 }
 
-/* The kinds of input by what they are made of. */
+/* Returns an error for kinds of input that cannot be linked. */
 static CUresult check_kind(CUjitInputType type, const char *name, char *log, size_t size)
 {
     switch (type) {
     case CU_JIT_INPUT_PTX:
     case CU_JIT_INPUT_FATBINARY:
-    case CU_JIT_INPUT_CUBIN: /* of which no PTX will be found */
+    case CU_JIT_INPUT_CUBIN: /* rejected later, because it contains no PTX */
         return CUDA_SUCCESS;
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
@@ -145,7 +144,7 @@ static CUresult check_kind(CUjitInputType type, const char *name, char *log, siz
     }
 }
 
-/* Whatever came of it is said in the log and, if it failed, in a finding. */
+/* Writes the result to the log and reports a failure as a finding. */
 static CUresult finish(struct link *link, CUresult code, const char *log)
 {
     jit_finish(&link->jit, code, log);
@@ -186,7 +185,7 @@ CUresult driver_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char
     return code;
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
+/* ---- completion -------------------------------------------------------------------------- */
 
 static CUresult complete(struct link *link, char *log, size_t size)
 {
@@ -194,7 +193,7 @@ static CUresult complete(struct link *link, char *log, size_t size)
     char why[LOG_SIZE / 2];
     struct fatbin_unit joined;
     if (link->broken) return CUDA_ERROR_INVALID_SOURCE;
-    if (link->units.count == 0) { /* which is complete */
+    if (link->units.count == 0) { /* nothing was added: an empty module */
         link->joined = (struct fatbin_unit){.text = strdup(nothing), .length = sizeof nothing - 1};
         return link->joined.text != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -233,11 +232,11 @@ CUresult driver_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeO
     struct link *link = object_find(state, OBJECT_LINK);
     if (link == NULL) return CUDA_ERROR_INVALID_HANDLE;
     NEED_POINTER(cubinOut);
-    if (link->complete) return CUDA_ERROR_INVALID_HANDLE; /* once */
+    if (link->complete) return CUDA_ERROR_INVALID_HANDLE; /* only once */
     TRY(finish(link, complete(link, log, sizeof log), log));
     link->complete = true;
     thread_spend(timeline_model->module_load);
     *cubinOut = link->joined.text;
-    if (sizeOut != NULL) *sizeOut = link->joined.length + 1; /* with the zero that ends it */
+    if (sizeOut != NULL) *sizeOut = link->joined.length + 1; /* with the terminating NUL */
     return CUDA_SUCCESS;
 }

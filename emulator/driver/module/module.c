@@ -15,7 +15,8 @@ enum { LOG_SIZE = 2048 };
 
 /* ---- variables --------------------------------------------------------------------------- */
 
-/* A variable of that name in any unit: its definition, or a declaration that is .extern. */
+/* Finds a variable of that name in any unit: its definition, or (`external`) an .extern
+ * declaration. */
 static const struct exec_variable *variable_find(const struct module *module, const char *name,
                                                  bool external)
 {
@@ -72,7 +73,7 @@ static CUresult place_variables(struct module *module)
                 exec_variable_place(program, i, definition->address);
                 continue;
             }
-            /* As a GPU does, but not without a word. */
+            /* Like a GPU, creates the undefined variable, but also reports it. */
             TRY(place_variable(program, i, module->object.context));
             exec_variable_initialise(program, i, memory_find(variable->address)->bytes);
             struct trace_record found = finding_at_call(FINDING_UNDEFINED_VARIABLE, CUDA_SUCCESS);
@@ -144,7 +145,7 @@ void module_release(struct module *module)
     object_free(&module->object);
 }
 
-/* Takes over a reference to `image`. */
+/* Makes a module. Takes over a reference to `image`, also on failure. */
 static CUresult module_make(struct image *image, struct library *library, struct context *context,
                             char *log, size_t log_size, struct module **made)
 {
@@ -200,7 +201,7 @@ void module_end(struct object *object, bool implicit)
         while (*link != module) link = &(*link)->next;
         *link = module->next;
         module->library = NULL;
-        implicit = true; /* the library is what was loaded */
+        implicit = true; /* the program loaded the library, not this module */
     }
     for (struct function *function = module->functions; function != NULL; function = function->next)
         object_remove(&function->object);
@@ -264,7 +265,7 @@ CUresult driver_cuModuleUnload(CUmodule hmod)
 {
     struct module *module = object_find(hmod, OBJECT_MODULE);
     if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    if (module->library != NULL) return CUDA_ERROR_NOT_PERMITTED; /* the library is unloaded */
+    if (module->library != NULL) return CUDA_ERROR_NOT_PERMITTED; /* unload its library instead */
     if (module->object.context->alive)
         thread.owed = wait_for_context_on_gpus(module->object.context);
     module = object_find(hmod, OBJECT_MODULE); /* another thread may have unloaded it meanwhile */
@@ -297,9 +298,10 @@ CUresult library_module(struct library *library, struct context *context, struct
     return module_make(library->image, library, context, log, sizeof log, module);
 }
 
-/* ---- what is in a module ----------------------------------------------------------------- */
+/* ---- contents ---------------------------------------------------------------------------- */
 
-/* One that has a handle comes to the front of the list: whoever asks once asks at every launch. */
+/* Finds an existing function and moves it to the front of the list: programs that look a function
+ * up once look it up at every launch. */
 static struct function *function_again(struct module *module, const char *name)
 {
     struct function **link = &module->functions, *function;
@@ -312,7 +314,7 @@ static struct function *function_again(struct module *module, const char *name)
     return function;
 }
 
-/* The entry of that name, and the unit that it is in; NULL: there is none. */
+/* Finds the entry of that name and its unit; NULL: none. */
 static const struct exec_function *entry_find(const struct module *module, const char *name,
                                               size_t *unit)
 {
@@ -324,7 +326,7 @@ static const struct exec_function *entry_find(const struct module *module, const
     return code;
 }
 
-/* Its code may have been left for its first use. */
+/* Prepares an entry's code, which may have been left for its first use. */
 static CUresult entry_ready(const struct module *module, size_t unit, const char *name)
 {
     char log[LOG_SIZE] = "";
@@ -441,7 +443,7 @@ CUresult function_find(CUfunction handle, struct function **function)
     return function_find_in(handle, thread_context(), function);
 }
 
-/* Blocks of a cluster along an axis: as compiled, else as set; 0: neither. */
+/* Blocks of a cluster along an axis: the compiled-in size, else the attribute; 0: neither. */
 static int cluster_width(const struct function *function, int axis)
 {
     const uint32_t made = exec_function_info(function->code)->cluster[axis];

@@ -1,8 +1,8 @@
-/* module: loaded code. An image is parsed PTX, shared; a module is an image in a context, with its
- * variables placed; a library is an image that becomes a module in each context that asks. A
- * function belongs to a module, a kernel to a library.
+/* module: loaded code. An image is parsed PTX and may be shared. A module is an image in one
+ * context, with its variables placed in memory. A library is an image that becomes a module in each
+ * context that uses it. A function belongs to a module, a kernel to a library.
  *
- * It launches nothing (work).
+ * This room launches nothing (work/).
  *
  * Source: CUDA Driver API 13.0, "Module Management", "Library Management".
  */
@@ -15,24 +15,25 @@
 struct module {
     struct object object;
     struct image *image;
-    struct library *library;        /* that it is an instance of; NULL: none */
-    struct module *next;            /* of that library */
+    struct library *library;        /* the library that it is an instance of; NULL: none */
+    struct module *next;            /* next instance of that library */
     struct exec_program **programs; /* one per unit of the image */
-    struct function *functions;     /* handles given out */
-    unsigned references;            /* the handle's, and one per pending launch */
+    struct function *functions;     /* function handles given out */
+    unsigned references;            /* one for the handle, one per pending launch */
 };
 
-/* What a function's launches of before CUDA 4 are told beforehand (work/before_cuda_4.c). */
+/* Launch settings made on the function beforehand, by the launch functions from before CUDA 4
+ * (work/before_cuda_4.c). */
 struct told_launch {
     unsigned block[3], shared;
-    unsigned size;             /* of the parameters, in bytes, as the program says */
-    unsigned char *parameters; /* FUNCTION_PARAMETERS_MOST bytes; NULL: none is set */
+    unsigned size;             /* bytes of parameters, as set by the program */
+    unsigned char *parameters; /* FUNCTION_PARAMETERS_MOST bytes; NULL: no parameter is set */
 };
 enum { FUNCTION_PARAMETERS_MOST = 32764 }; /* bytes, Technical Specifications */
 
-/* What cuFuncSetAttribute says of clusters. */
+/* Cluster settings made by cuFuncSetAttribute. */
 struct function_cluster {
-    int size[3]; /* blocks; zeros: nothing is said */
+    int size[3]; /* blocks; zeros: not set */
     int non_portable;
     int policy; /* CUclusterSchedulingPolicy */
 };
@@ -51,11 +52,11 @@ struct function {
 
 void module_retain(struct module *module);
 void module_release(struct module *module);
-/* A CUfunction, or a CUkernel's function in the current context, or in another. */
+/* Finds the function of a CUfunction, or of a CUkernel in the current context or in `context`. */
 CUresult function_find(CUfunction handle, struct function **function);
 CUresult function_find_in(CUfunction handle, struct context *context, struct function **function);
-/* The module's function of that name, made ready when it is first asked for. What is wrong with its
- * code then has been told. */
+/* Finds the module's function of that name and prepares its code on the first request. If the code
+ * is faulty, the finding has been reported when this returns the error. */
 CUresult module_function(struct module *module, const char *name, struct function **function);
 
 /* Calls `found` for each managed variable of the module. */

@@ -1,7 +1,7 @@
-/* What a copy between two devices waits for, and what waits for it. */
+/* What a copy between two devices waits for, and what waits for the copy. */
 #include "emulator/driver/stream/parts.h"
 
-/* Into `stream`: it goes on behind `before`, whichever context that is of. */
+/* Makes later work of `stream` wait for `before`, of any context. */
 static CUresult come_behind(struct stream *stream, struct timeline_op *before)
 {
     if (before == NULL) return CUDA_SUCCESS;
@@ -9,12 +9,12 @@ static CUresult come_behind(struct stream *stream, struct timeline_op *before)
                             &(struct timeline_work){.kind = TIMELINE_MARK}, before, NULL);
 }
 
-/* `stream` comes behind all of the context, or all of the context behind `op`, which is not NULL
- * then. The legacy default stream stands for all blocking ones. */
+/* With `op` NULL: makes `stream` wait for all work of the context. Otherwise makes all streams of
+ * the context wait for `op`. The legacy default stream stands for all blocking streams. */
 static CUresult join(struct context *context, struct stream *stream, struct timeline_op *op)
 {
     for (struct object *object = context->objects; object != NULL; object = object->next) {
-        struct stream *other = (struct stream *)object; /* where it is one */
+        struct stream *other = (struct stream *)object; /* valid if the object is a stream */
         if (object->kind != OBJECT_STREAM || other == stream || other->captured != NULL) continue;
         if (stream_is_blocking(other) && !stream_is_legacy(other)) continue;
         struct timeline_op *mark = NULL;

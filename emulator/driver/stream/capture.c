@@ -1,5 +1,5 @@
-/* What a capture permits. Captured work does not run, so that whatever would connect it with work
- * that runs is an error, and invalidates the capture: nothing but its end is possible then. */
+/* What a capture permits. Captured work does not run, so a call that would connect it with running
+ * work is an error and invalidates the capture; after that the capture can only be ended. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/stream/parts.h"
 
@@ -32,7 +32,8 @@ bool stream_is_blocking(const struct stream *stream)
     return !(stream->flags & CU_STREAM_NON_BLOCKING);
 }
 
-/* The legacy default stream stands for all blocking streams of its context, captured ones too. */
+/* Work in the legacy default stream synchronises with all blocking streams of its context,
+ * including captured ones, so it invalidates their captures. */
 static CUresult check_legacy(const struct context *context)
 {
     CUresult code = CUDA_SUCCESS;

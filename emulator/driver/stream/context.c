@@ -1,4 +1,4 @@
-/* Contexts: created, current (a stack per thread), primary, destroyed. */
+/* Contexts: creation, the stack of current contexts per thread, primary contexts, destruction. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
@@ -19,28 +19,28 @@ enum {
 static const struct {
     CUlimit limit;
     size_t initial;
-    CUresult set; /* what setting it gives */
+    CUresult set; /* what cuCtxSetLimit returns */
     size_t most;
 } limits[] = {
-    /* Of local memory of a thread: of the 512 KiB that there are, an H200's driver keeps some. */
+    /* Local memory per thread: an H200's driver keeps some of the 512 KiB. */
     {CU_LIMIT_STACK_SIZE, 1024, CUDA_SUCCESS, (512 << 10) - 576},
     {CU_LIMIT_PRINTF_FIFO_SIZE, 132 * (64 << 10), CUDA_SUCCESS, SIZE_MAX}, /* by multiprocessor */
     {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, CUDA_SUCCESS, SIZE_MAX},
     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, CUDA_SUCCESS, SIZE_MAX},
     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, CUDA_SUCCESS, SIZE_MAX},
     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, CUDA_SUCCESS, SIZE_MAX},
-    {CU_LIMIT_SHMEM_SIZE, 227 << 10, CUDA_ERROR_NOT_PERMITTED, 0}, /* of graphics' contexts */
+    {CU_LIMIT_SHMEM_SIZE, 227 << 10, CUDA_ERROR_NOT_PERMITTED, 0}, /* graphics only */
     {CU_LIMIT_CIG_ENABLED, 0, CUDA_ERROR_NOT_PERMITTED, 0},
 };
 
-/* Whether the flags are some of those that there are, with one way of waiting. */
+/* Returns true if all flags are known and at most one way of waiting is chosen. */
 static bool flags_known(unsigned flags)
 {
     const unsigned wait = flags & CU_CTX_SCHED_MASK;
     return (flags & ~(unsigned)FLAGS_KNOWN) == 0 && (wait & (wait - 1)) == 0;
 }
 
-/* Gives `context`, zeroed but for its flags, all that a live context has. */
+/* Starts `context`, which is zero but for its flags and device. */
 static CUresult context_start(struct context *context, bool implicit)
 {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
@@ -112,15 +112,15 @@ CUresult context_check(const struct context *context)
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-/* The context behind a handle, alive; otherwise what is wrong with it. */
+/* Finds the live context of a handle; otherwise returns the error and reports a finding. */
 static CUresult context_find(CUcontext handle, struct context **context)
 {
     *context = object_find(handle, OBJECT_CONTEXT);
     return *context != NULL ? context_check(*context) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* The context behind a handle that becomes current. One that was destroyed does so too, as on a
- * GPU, and every call that works in it fails: the finding comes at once. */
+/* Finds the context that becomes current. As on a GPU a destroyed context can become current, and
+ * every call that works in it fails; the finding is reported here already. */
 static CUresult context_known(CUcontext handle, struct context **context)
 {
     *context = object_find(handle, OBJECT_CONTEXT);
@@ -226,12 +226,13 @@ CUresult driver_cuCtxDestroy(CUcontext ctx)
 {
     struct context *context;
     TRY(context_find(ctx, &context));
-    if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, not destroyed */
+    if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, never destroyed */
     thread.call.context = context->object.id;
     wait_for_others_on_gpus(context);
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     context_end(context, false);
-    /* From the caller's stack only; elsewhere it stays, and using it says that it is destroyed. */
+    /* Removed from the caller's stack only; in other threads it stays current, and its use is
+     * reported. */
     if (thread_context() == context) thread.depth_of_stack--;
     return CUDA_SUCCESS;
 }
@@ -280,7 +281,7 @@ CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-/* The device's primary context; NULL: it is not alive. */
+/* The device's live primary context; NULL: there is none. */
 static struct context *primary_alive(CUdevice dev)
 {
     struct context *primary = driver.primary[dev].context;
@@ -322,9 +323,9 @@ CUresult driver_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, in
     return CUDA_SUCCESS;
 }
 
-/* ---- what is known of one ---------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------- */
 
-/* A handle, or the current context for NULL. */
+/* The context of a handle, or the current one for NULL. */
 static CUresult context_or_current(CUcontext handle, struct context **context)
 {
     if (handle != NULL) return context_find(handle, context);
@@ -346,7 +347,7 @@ CUresult driver_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     struct context *context;
     NEED_POINTER(version);
-    /* Unlike others, a GPU's driver does not say that it was destroyed. */
+    /* Unlike for other calls, a GPU's driver does not report a destroyed context here. */
     const CUresult code = context_or_current(ctx, &context);
     if (code != CUDA_SUCCESS) return ctx != NULL ? CUDA_ERROR_INVALID_CONTEXT : code;
     *version = context->api_version;
@@ -391,7 +392,7 @@ CUresult driver_cuCtxGetFlags(unsigned int *flags)
 {
     struct context *context;
     NEED_POINTER(flags);
-    /* Of one that was destroyed and is still current as well, as a GPU's driver answers. */
+    /* A GPU's driver answers this for a destroyed context that is still current as well. */
     context = thread_context();
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
     *flags = context->flags | (context->primary ? CU_CTX_MAP_HOST : 0u);
@@ -405,8 +406,8 @@ CUresult driver_cuCtxSetFlags(unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-/* Kernels that print or allocate fix how much room they have; a heap that nobody has used is made
- * anew. */
+/* Returns true if the limit can no longer change: kernels that print or allocate fix it. A heap
+ * that was never used is released, to be made anew. */
 static bool is_settled(struct context *context, CUlimit limit)
 {
     if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return context->has_printed;
@@ -418,7 +419,7 @@ static bool is_settled(struct context *context, CUlimit limit)
     return false;
 }
 
-/* What the device makes of a limit that it is asked for: bytes, as an H200 keeps them. */
+/* Rounds a requested limit in bytes as an H200 does. */
 static size_t limit_kept(CUlimit limit, size_t value)
 {
     const size_t least_print = 512 << 10, most_print = (size_t)2 << 30, least_heap = 4 << 20;
@@ -475,7 +476,7 @@ CUresult driver_cuCtxSetCacheConfig(CUfunc_cache config)
 CUresult driver_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
     NEED_POINTER(pConfig);
-    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE; /* of every device since Maxwell */
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE; /* true of every device since Maxwell */
     return CUDA_SUCCESS;
 }
 
@@ -514,7 +515,7 @@ CUresult driver_cuCtxDisablePeerAccess(CUcontext peerContext)
     return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
-/* ---- profilers: there is nothing to start or stop ---------------------------------------- */
+/* ---- profilers: no effect ---------------------------------------------------------------- */
 
 CUresult driver_cuProfilerInitialize(const char *configFile, const char *outputFile,
                                      CUoutput_mode outputMode)

@@ -68,7 +68,7 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     TRY(capture_check_work(stream));
     if (stream->captured != NULL)
         return capturing->record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
-    if (flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
+    if (flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external records are for graphs only */
     struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
@@ -77,9 +77,9 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
         &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK, .passive = !timed},
         NULL, &op));
     if (event->captured != NULL) capturing->forget_event(event);
-    timeline_op_release(event->record); /* earlier waits keep what they captured */
+    timeline_op_release(event->record); /* earlier waits keep the record that they took */
     event->record = op;
-    /* Another process may wait for it, and tell this one's host: memory/ipc.c. */
+    /* Another process may wait for the event and inform this one's host: memory/ipc.c. */
     if (event->flags & CU_EVENT_INTERPROCESS) timeline_finish(op);
     return CUDA_SUCCESS;
 }
@@ -107,7 +107,7 @@ CUresult driver_cuEventSynchronize(CUevent hEvent)
     return wait_for_op(event->object.context, event->record);
 }
 
-/* Has the event a time? */
+/* Reports an event that has no time: it was not recorded, or has timing disabled. */
 static CUresult check_timed(const struct event *event, enum trace_role role)
 {
     const bool untimed = event->flags & CU_EVENT_DISABLE_TIMING;

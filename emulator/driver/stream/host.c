@@ -1,6 +1,7 @@
-/* The thread that runs host functions, so that they meet nobody's lock and nobody's stack, and that
- * makes pending work go on when the host waits for it without calling CUDA (in a loop on a flag, in
- * a condition variable): a device works by itself, however late the order. */
+/* The thread that runs host functions, so that they run without the driver's lock and on a stack of
+ * their own. The thread also makes pending work progress while the host waits without calling CUDA
+ * (it polls a flag or waits on a condition variable): a device works by itself, even with the
+ * latest order. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
@@ -13,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time without a call, by the program's own clock, after which pending work goes on, in ms: host
- * functions soon, since somebody may sleep until one has run; all else late, so that results that
- * nobody waited for stay away as long as is fair. */
+/* Milliseconds without a CUDA call, by the program's own clock, after which pending work runs. Host
+ * functions run soon, since a thread may sleep until one has run. Other work runs late, so that
+ * results that the program did not wait for stay absent as long as is fair. */
 enum {
     HOST_FUNCTION_PATIENCE = 20,
     CONVERSATION_PATIENCE = 200,
@@ -25,12 +26,12 @@ enum {
 };
 
 struct job {
-    CUhostFn function; /* or callback */
+    CUhostFn function; /* exactly one of function and callback is set */
     CUstreamCallback callback;
     CUstream handle;
     void *argument;
-    CUresult status;        /* what a callback is told */
-    struct timeline_op *op; /* NULL: an abandoned callback that is told so */
+    CUresult status;        /* status argument of a callback */
+    struct timeline_op *op; /* NULL: an abandoned callback, which receives the error */
     struct job *next;
 };
 
@@ -72,7 +73,7 @@ static void job_run(struct job *job)
     pthread_cond_broadcast(&driver.changed);
 }
 
-/* Lets go of the lock until `driver.changed` or for so long. */
+/* Releases the lock until `driver.changed` is signalled, for `ms` at most. */
 static void wait_ms(unsigned ms)
 {
     struct timespec until;
@@ -97,7 +98,7 @@ static uint64_t computed_ns(void)
     return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-/* Another thread has a processor or a disk, or wants one. */
+/* Returns true if another thread runs, waits for a processor, or waits for a disk. */
 static bool others_are_runnable(void)
 {
     DIR *threads = opendir("/proc/self/task");
@@ -112,8 +113,9 @@ static bool others_are_runnable(void)
     return runnable;
 }
 
-/* The time without a call by the program's own clock, which stands still while it wants a processor
- * and has none, or is stopped: on a busy machine nobody has waited who has only not gone on. */
+/* Time without a CUDA call by the program's own clock. This clock stands still while the program is
+ * stopped or ready to run without getting a processor: on a busy machine such a program is not
+ * waiting. */
 struct quiet {
     uint64_t calls, looked, computed, ms;
 };
@@ -181,7 +183,7 @@ void host_thread_wake(void)
     if (host.started) return;
     sigset_t all, before;
     pthread_t id;
-    sigfillset(&all); /* signals are the submission's own threads' business */
+    sigfillset(&all); /* signals are for the submission's own threads */
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -220,7 +222,7 @@ static enum timeline_ran run_host_function(struct operation *operation)
     return TIMELINE_STARTED;
 }
 
-/* After an error a host function is not called; a callback is, and told the error. */
+/* After an error a host function is not called; a callback is called with the error. */
 static void abandon_host_function(struct operation *operation)
 {
     const struct job *planned = (const void *)operation->payload;

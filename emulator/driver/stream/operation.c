@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of operations that carry no more than most do, and that the host asks for: what a kernel asks for
- * may be made on any thread. */
+/* Pool for operations with a small payload, made by the host under the lock. Operations made by
+ * kernels do not use it, because they may be made on any thread. */
 enum { COMMON_PAYLOAD = 384 };
 static struct spares spares;
 
@@ -26,7 +26,7 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
     operation->context = stream->object.context;
     operation->payload_size = payload_size;
     operation->stream_caller = stream->object.caller;
-    struct trace_record *record = &operation->record; /* large, and zeros already */
+    struct trace_record *record = &operation->record; /* already zero; a record is large */
     record->kind = TRACE_OPERATION;
     record->what = what;
     record->flags = thread.call.flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0;
@@ -78,9 +78,9 @@ static void operation_release(void *user)
 static enum timeline_ran operation_run(struct timeline_op *op, void *user)
 {
     struct operation *operation = user;
-    assert(operation->op == NULL || operation->op == op); /* it may take several times */
+    assert(operation->op == NULL || operation->op == op); /* `run` may be called several times */
     operation->op = op;
-    /* Before: what was started may end, and be freed. */
+    /* Set before the run: an operation that is only started may end and be freed. */
     if (driver.trace != NULL) operation->record.ran_ns = monotonic_ns();
     return operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
 }
@@ -102,7 +102,7 @@ static void operation_settled(const struct timeline_op *op, void *user)
     if (operation->settled != NULL) operation->settled(operation);
 }
 
-/* The work as the timeline takes it. */
+/* Completes the description of the work for the timeline. */
 static struct timeline_work complete(const struct timeline_work *work, struct operation *operation)
 {
     struct timeline_work full = *work;
@@ -114,7 +114,7 @@ static struct timeline_work complete(const struct timeline_work *work, struct op
     return full;
 }
 
-/* What both kinds of submission end with. */
+/* The common end of both kinds of submission. */
 static CUresult submitted(struct timeline_op *made, struct operation *operation,
                           struct timeline_op **op)
 {
@@ -162,7 +162,7 @@ CUresult operation_submit_part(struct operation *operation, struct timeline_stre
 struct operation *operation_copy(const struct operation *operation, const struct stream *stream)
 {
     const size_t size = sizeof *operation + operation->payload_size;
-    assert(operation->op == NULL); /* what is copied is a graph's, and never runs itself */
+    assert(operation->op == NULL); /* the original is kept by a graph and never runs itself */
     struct operation *copy = malloc(size);
     if (copy == NULL) return NULL;
     memcpy(copy, operation, size);
@@ -224,13 +224,13 @@ CUresult wait_for_context_on_gpus(struct context *context)
 
 void wait_for_others_on_gpus(const struct context *but)
 {
-    enum { CONTEXTS = 64 }; /* more are not waited for */
+    enum { CONTEXTS = 64 }; /* further contexts are not waited for */
     struct context *contexts[CONTEXTS];
     size_t count = 0;
     for (struct object *object = NULL; (object = object_next(object)) != NULL && count < CONTEXTS;)
         if (object->kind == OBJECT_CONTEXT && (struct context *)object != but)
             contexts[count++] = (struct context *)object;
-    /* A wait lets go of the lock, so that another thread may end one of them. */
+    /* A wait releases the lock, so another thread may end one of them. */
     for (size_t i = 0; i < count; i++)
         if (object_live(contexts[i]) != NULL && contexts[i]->alive)
             wait_for_context_on_gpus(contexts[i]);
@@ -242,7 +242,7 @@ CUresult wait_for_stream(struct stream *stream)
     return waited_until(context, timeline_stream_finish(stream->time));
 }
 
-/* Each fruitless query in a row lets more time pass, as a polling loop does. */
+/* Each unsuccessful query in a row takes more time, as in a polling loop. */
 static void query_begins(void)
 {
     thread_spend(timeline_model->query * (1 + thread.polls / 4.0));

@@ -1,29 +1,31 @@
-/* What the files of stream use of each other. */
+/* Declarations shared by the files of stream/. */
 #ifndef OVERLAP_DRIVER_STREAM_PARTS_H
 #define OVERLAP_DRIVER_STREAM_PARTS_H
 
 #include "emulator/driver/stream/stream.h"
 
-/* NULL: no memory. `implicit`: made by the device itself. */
+/* Creates a stream; NULL: no memory. `implicit`: created by the device itself, as default streams
+ * are. */
 struct stream *stream_make(struct context *context, enum timeline_stream_kind kind, unsigned flags,
                            int priority, bool implicit);
 
-/* Waits for all of a stream; the legacy default stream stands for all blocking ones. */
+/* Waits for all work of a stream; for the legacy default stream, for all blocking streams. */
 CUresult wait_for_stream(struct stream *stream);
-/* A query's cost and answer. */
+/* Queries `op`, or a stream: spends the time of a query and returns CUDA_SUCCESS,
+ * CUDA_ERROR_NOT_READY or the context's error. */
 CUresult answer_query(struct context *context, struct timeline_op *op);
 CUresult answer_stream_query(struct stream *stream);
 
-/* `callback` or `function`. */
+/* Submits a host function: exactly one of `callback` and `function` is given. */
 CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstreamCallback callback,
                               CUstream handle, void *argument);
 
-/* As capture_check_work: for a wait for a stream or a query of it, for a whole context, for a query
- * of an event or a wait for it by the host. */
+/* Like capture_check_work: before a host wait for a stream or a query of it, before a wait for a
+ * whole context, before a host wait for an event or a query of it. */
 CUresult capture_check_wait(const struct stream *stream);
 CUresult capture_check_context(const struct context *context);
 CUresult capture_check_event(const struct event *event);
-/* The same for a time between events, which harms no capture. */
+/* The same for cuEventElapsedTime, which never invalidates a capture. */
 CUresult capture_check_elapsed(const struct event *event);
 
 #endif

@@ -1,4 +1,4 @@
-/* Streams: the default ones and those that are made, their order, waits for values. */
+/* Streams: default and created streams, their order, waits for values in memory. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
@@ -36,7 +36,7 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     stream->flags = flags;
     stream->priority = priority;
     stream->domains = (CUlaunchMemSyncDomainMap){.default_ = 0, .remote = 1};
-    /* As a GPU answers until one is set; CUDA has no name for it. */
+    /* -1 is what a GPU returns until a policy is set; CUDA has no name for it. */
     stream->policy = kind == TIMELINE_LEGACY ? CU_SYNC_POLICY_AUTO : (CUsynchronizationPolicy)-1;
     object_add_to(context, &stream->object, OBJECT_STREAM, stream_end);
     if (implicit) stream->object.caller = 0;
@@ -46,7 +46,7 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     return stream;
 }
 
-/* The calling thread's own default stream in a context, made when first used. */
+/* The calling thread's own default stream in a context, created on first use. */
 static struct stream *per_thread_stream(struct context *context)
 {
     for (struct stream *stream = context->per_thread; stream != NULL; stream = stream->next)
@@ -125,7 +125,7 @@ CUresult driver_cuStreamDestroy(CUstream hStream)
     return CUDA_SUCCESS;
 }
 
-/* ---- what is known of one ---------------------------------------------------------------- */
+/* ---- queries ----------------------------------------------------------------------------- */
 
 CUresult driver_cuStreamGetPriority(CUstream hStream, int *priority)
 {
@@ -236,14 +236,14 @@ CUresult driver_cuStreamCopyAttributes(CUstream dst, CUstream src)
     TRY(stream_resolve(src, &from));
     TRY(stream_resolve(dst, &to));
     if (from->object.context != to->object.context) return CUDA_ERROR_INVALID_VALUE;
-    to->policy = from->policy; /* a priority stays */
+    to->policy = from->policy; /* the priority is not copied */
     to->window = from->window;
     to->domain = from->domain;
     to->domains = from->domains;
     return CUDA_SUCCESS;
 }
 
-/* ---- waiting and asking ------------------------------------------------------------------ */
+/* ---- waits and queries ------------------------------------------------------------------- */
 
 CUresult driver_cuStreamSynchronize(CUstream hStream)
 {
@@ -272,8 +272,8 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
     thread.call.object = event->object.id;
     if (stream->captured != NULL || event->captured != NULL)
         return capturing->wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);
-    if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
-    /* Nothing has been recorded: "a functional no-op", and no action of a default stream either. */
+    if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external waits are for graphs only */
+    /* Without a record the wait is "a functional no-op", even in a default stream. */
     if (event->record == NULL) {
         findings_event_awaited(event, stream);
         return CUDA_SUCCESS;
@@ -457,7 +457,7 @@ CUresult driver_cuStreamBatchMemOp(CUstream stream, unsigned int count,
                                             op->writeValue.flags));
             break;
         case CU_STREAM_MEM_OP_BARRIER:
-            break; /* a stream's operations are in order anyway */
+            break; /* operations of a stream are in order anyway */
         default:
             return CUDA_ERROR_INVALID_VALUE;
         }

@@ -1,7 +1,7 @@
-/* stream: contexts, streams and events; operations on their way into the timeline; waiting for them
- * and asking; host functions; and what a capture permits.
+/* stream: contexts, streams and events; operations on their way into the timeline; waits and
+ * queries; host functions; and what a capture permits.
  *
- * It makes no graph: what a capture turns work into is told to it (struct capture_verbs).
+ * This room makes no graphs: it passes captured work to graph/ through struct capture_verbs.
  *
  * Source: CUDA Driver API 13.0, "Context Management", "Stream Management", "Event Management".
  */
@@ -12,35 +12,40 @@
 
 /* ---- contexts, streams -------------------------------------------------------------------- */
 
-/* CUDA_ERROR_CONTEXT_IS_DESTROYED, and a finding, for a context that is. */
+/* Returns CUDA_ERROR_CONTEXT_IS_DESTROYED and reports a finding if the context was destroyed. */
 CUresult context_check(const struct context *context);
-/* The context's sticky error is set, its pending work abandoned; and no other context of the
- * process works any more, as on a GPU. */
+/* Sets the context's sticky error and abandons its pending work. As on a GPU, no other context of
+ * the process works any more. */
 void context_fail(struct context *context, CUresult code);
-/* The same, and the other contexts go on: for an error that was injected into this one. */
+/* The same for an injected error: the other contexts go on. */
 void context_lose(struct context *context, CUresult code);
-/* Who gives back the memory of a context that ends: a room above. */
+/* Installs the function of the memory room that frees the memory of a context that ends. */
 void context_memory_is_of(void (*release)(const struct context *context));
 
-/* The stream behind a handle: 0 and the special handles are the current context's. On success also
- * names it in the call's record. Otherwise CUDA_ERROR_INVALID_HANDLE. */
+/* Finds the stream of a handle; NULL and the special handles mean the current context's default
+ * streams. Also records the stream in the current call. Otherwise returns an error and reports a
+ * finding. */
 CUresult stream_resolve(CUstream handle, struct stream **stream);
-/* The same for a call that puts work into it: it must belong to the current context. */
+/* The same for a call that submits work: also checks that captures permit it. */
 CUresult stream_for_work(CUstream handle, struct stream **stream);
 
-/* Is it the legacy default stream, or one of those that it waits for? */
+/* Is it the legacy default stream? Is it a stream that synchronises with the legacy default
+ * stream? */
 bool stream_is_legacy(const struct stream *stream);
 bool stream_is_blocking(const struct stream *stream);
 
 /* ---- operations --------------------------------------------------------------------------- */
 
-/* NULL: no memory. The record has the call's stream, request, caller and so on. */
+/* Creates an operation of `stream` whose record has the current call's stream, request, caller and
+ * so on. The payload is zero. NULL: no memory. */
 struct operation *operation_make(const struct stream *stream, enum trace_what what,
                                  size_t payload_size);
-/* The same kind of work, that `parent` itself asks for while it runs: as work of the same call, in
- * the same stream. */
+/* Creates an operation that the running operation `parent` submits: it counts as work of the same
+ * call, in the same stream. NULL: no memory. */
 struct operation *operation_within(const struct operation *parent, size_t payload_size);
-/* `op` may be NULL; otherwise it receives a reference. */
+/* Submits the operation behind `op_before` (NULL: nothing else to wait for). Takes ownership of
+ * the operation in any case; NULL counts as out of memory. If `op` is not NULL it receives a
+ * reference. */
 CUresult operation_submit(struct operation *operation, struct stream *stream,
                           const struct timeline_work *work, struct timeline_op *op_before,
                           struct timeline_op **op);
@@ -49,104 +54,110 @@ CUresult operation_submit_part(struct operation *operation, struct timeline_stre
                                unsigned lane, const struct timeline_work *work,
                                struct timeline_op *const *after, size_t after_count,
                                struct timeline_op **op);
-/* A second operation that does the same, as work of the call that is made now in `stream`; its
- * place in the source stays where the first was asked for. NULL: no memory. */
+/* Copies an operation that was never submitted, as work of the current call in `stream`. The call
+ * site stays that of the original. NULL: no memory. */
 struct operation *operation_copy(const struct operation *operation, const struct stream *stream);
-/* The memory of one that nobody knows of yet and whose payload owns nothing. */
+/* Frees the memory only, of an operation that was never submitted and whose payload owns
+ * nothing. */
 void operation_free(struct operation *operation);
 /* Releases an operation that is in no stream; NULL is fine. */
 void operation_drop(struct operation *operation);
-/* For `run`: the operation cannot be done. Puts `found`, which says why, and the error, its `code`,
- * where it belongs. Returns TIMELINE_RAN. */
+/* Called from `run`: the operation fails. Reports `found`, and sets its `code` as the waiting
+ * caller's result or as the context's sticky error. Returns TIMELINE_RAN. */
 enum timeline_ran operation_fail(struct operation *operation, const struct trace_record *found);
 
-/* Waits, as a synchronising call does: the host clock moves to the end of the work. Returns the
- * sticky error of `context`, whose work it is. */
+/* Waits as a synchronising call does: the host clock moves to the end of the work. Returns the
+ * sticky error of `context`, to which the work belongs. */
 CUresult wait_for_op(struct context *context, struct timeline_op *op);
-/* The same for a wait that GPUs make and the documentation does not promise: whoever relies on it
- * is advised (findings/races.h). Of one operation of `stream`; for all work of `context`; of all
- * contexts but one (NULL: of all). */
+/* The same for a wait that GPUs make but the documentation does not promise; code that relies on it
+ * gets advice (findings/races.h). Waits for one operation of `stream`; for all work of `context`;
+ * for all contexts except `but` (NULL: for all). */
 CUresult wait_for_op_on_gpus(const struct stream *stream, struct timeline_op *op);
 CUresult wait_for_context_on_gpus(struct context *context);
 void wait_for_others_on_gpus(const struct context *but);
 
-/* A copy between the memories of two devices in a default stream, or by a synchronous call, begins
- * when all that went to either device before has ended, and what goes there later begins when it
- * has: with `op` NULL `stream` comes to wait so, otherwise all streams of both wait for `op`.
- * Source: CUDA Programming Guide, "Peer-to-Peer Memory Copy"; cudaMemcpyPeer. */
+/* For a copy between two devices' memories in a default stream or by a synchronous call. Such a
+ * copy begins when all earlier work of both devices has ended, and later work of both begins when
+ * the copy has ended. With `op` NULL `stream` is made to wait for the earlier work; otherwise all
+ * streams of both devices wait for `op`. Source: CUDA Programming Guide, "Peer-to-Peer Memory
+ * Copy"; cudaMemcpyPeer. */
 CUresult stream_join_devices(struct stream *stream, const unsigned devices[2],
                              struct timeline_op *op);
 
 /* ---- host functions: they run in a thread of their own (host.c) ---------------------------- */
 
-/* An operation that calls `function`, for a graph's node. */
+/* Creates an operation that calls `function`, for a graph's node. */
 CUresult host_function_operation(struct context *context, CUhostFn function, void *argument,
                                  struct operation **operation);
-/* false: it is a stream's callback, which no graph can hold. */
+/* Returns false for a stream callback, which no graph can hold. */
 bool host_function_describe(const struct operation *operation, CUDA_HOST_NODE_PARAMS_v2 *params);
-/* Calls a function of the submission some time soon, in the same thread. */
+/* Calls a function of the submission soon, in the host-function thread. */
 void host_function_call(CUhostFn function, void *argument);
-/* The timeline's pause: lets go of the lock until something has changed. */
+/* The timeline's pause callback: releases the lock until something has changed, for a short time at
+ * most. */
 void host_pause(void *user, bool stuck);
-/* Starts the thread that runs host functions and, for a host that waits without calling CUDA,
- * whatever is pending; wakes it if it is there. */
+/* Starts the thread that runs host functions, or wakes it. The thread also lets pending work run
+ * while the host waits without calling CUDA. */
 void host_thread_wake(void);
-/* How many such threads there are. */
+/* Returns the number of such threads, 0 or 1. */
 unsigned host_threads(void);
 
 /* ---- capture: what it permits (capture.c) ------------------------------------------------- */
 
 struct graph;
 
-/* One capture sequence: from the stream in which it began, through events, into others. */
+/* A capture sequence: it begins in one stream and spreads to others through events. */
 struct capture {
-    struct graph *graph; /* that the captured work becomes */
-    bool borrowed;       /* the graph was there before */
+    struct graph *graph; /* the graph that the captured work becomes */
+    bool borrowed;       /* the graph existed before the capture */
     struct stream *origin;
     CUstreamCaptureMode mode;
-    uint64_t thread; /* that began it */
+    uint64_t thread; /* number of the thread that began it */
     uint64_t id;
     bool invalid;
     struct captured *parts;
     struct capture *next; /* in driver.captures */
 };
 
-/* A stream's part in a capture, or what an event recorded of it: the beginning of what graph keeps.
+/* A stream's part in a capture, or what an event recorded of it. This is the beginning of the
+ * structure that graph/ keeps.
  */
 struct captured {
-    struct capture *capture; /* NULL: it has ended, and this is an event's */
-    struct stream *stream;   /* NULL: an event's, or of a stream that has been destroyed */
-    uint64_t stream_id;      /* 0: an event's */
-    struct captured *next;   /* in the capture */
+    struct capture *capture; /* NULL: the capture has ended, and this belongs to an event */
+    struct stream *stream;   /* NULL: belongs to an event, or its stream was destroyed */
+    uint64_t stream_id;      /* 0: belongs to an event */
+    struct captured *next;   /* list of the capture */
 };
 
-/* What happens to work of a stream that is being captured, installed by graph before the first
- * call. Only used where a stream or an event has a part in a capture. */
+/* Callbacks for work in a stream that is being captured. graph/ installs them before the first
+ * call. Only called when a stream or an event takes part in a capture. */
 struct capture_verbs {
-    /* Makes the operation a node of the graph. Takes it over. */
+    /* Makes the operation a node of the graph and takes ownership of it. */
     CUresult (*take)(struct operation *operation, const struct stream *stream,
                      const struct timeline_work *work);
-    /* A node with these parameters behind what the stream has got so far. */
+    /* Adds a node with these parameters behind the stream's captured work so far. */
     CUresult (*add)(const struct stream *stream, CUgraphNodeParams *params);
-    /* cuEventRecord in such a stream; cuStreamWaitEvent where either side takes part. */
+    /* cuEventRecord in a captured stream; cuStreamWaitEvent where either side takes part in a
+     * capture. */
     CUresult (*record)(struct event *event, struct stream *stream, bool external);
     CUresult (*wait)(struct stream *stream, struct event *event, bool external);
-    /* The event has been recorded outside, or ends; the stream ends. */
+    /* The event was recorded outside of a capture, or ends; the stream ends. */
     void (*forget_event)(struct event *event);
     void (*forget_stream)(struct stream *stream);
 };
 void capture_install(const struct capture_verbs *verbs);
 extern const struct capture_verbs *capturing;
 
-/* Work is about to go into `stream`; one for a whole context. An error is CUDA's, and has
- * invalidated the captures that it concerns. */
+/* Called before work is submitted to `stream`. Returns the error that CUDA defines, after
+ * invalidating the captures concerned. */
 CUresult capture_check_work(const struct stream *stream);
-/* A call that has an effect at once, which a launch of the captured graph would not repeat. */
+/* The same before a call with an immediate effect, which a launch of the captured graph would not
+ * repeat. */
 CUresult capture_check_unsafe(void);
-/* `code`, with which work for `stream` has been refused: where it is being captured, that spoils
- * the capture. Not every refusal does. */
+/* Work for `stream` was refused with `code`: invalidates the stream's capture, if there is one.
+ * Call it only for refusals that do so in CUDA. Returns `code`. */
 CUresult capture_refuse(const struct stream *stream, CUresult code);
-/* The capture is spoiled, and `why` is told. Returns `code`. */
+/* Invalidates the capture and reports `why`. Returns `code`. */
 CUresult capture_invalidate(struct capture *capture, CUresult code, enum trace_finding_id why);
 
 #endif

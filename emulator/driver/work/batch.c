@@ -1,12 +1,12 @@
-/* Batches: copies, prefetches and discards of many ranges in one call. Each is done as the call for
- * one would do it; that a batch has no order within is then nobody's to see but the detector's. */
+/* Batches: copies, prefetches and discards of many ranges in one call. Each range is handled like a
+ * single call. That a batch promises no order among its ranges matters only to race checking. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <string.h>
 
-/* The stream of a batch, which must not be the legacy default stream. */
+/* Checks the stream of a batch, which must not be the legacy default stream. */
 static CUresult batch_stream(CUstream handle)
 {
     struct stream *stream;
@@ -15,7 +15,7 @@ static CUresult batch_stream(CUstream handle)
     return finding_tell(FINDING_BATCH_IN_DEFAULT_STREAM, CUDA_ERROR_INVALID_VALUE, "%s", "");
 }
 
-/* Whether `indexes` cut `count` entries into runs, each of which has a setting. */
+/* Checks that `indexes` divide `count` entries into runs, each with its own setting. */
 static CUresult check_runs(const size_t *indexes, size_t runs, size_t count)
 {
     if (runs == 0 || runs > count || indexes == NULL || indexes[0] != 0)
@@ -35,7 +35,7 @@ static CUresult check_order(CUmemcpySrcAccessOrder order, unsigned flags)
                                                                          : CUDA_SUCCESS;
 }
 
-/* A source that may go when the call returns has been read by then. */
+/* Waits for the copies if the sources may be freed as soon as the call returns. */
 static CUresult finish_sources(bool during_call, CUstream stream)
 {
     return during_call ? driver_cuStreamSynchronize(stream) : CUDA_SUCCESS;
@@ -73,7 +73,8 @@ CUresult driver_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size
                                      hStream);
 }
 
-/* Bytes of what a copy's extent counts: an array's elements, else bytes. 0: an invalid operand. */
+/* Bytes per unit of an operand's extent: an array's texel size, or 1 for a pointer. 0: an invalid
+ * operand. */
 static size_t operand_element(const CUmemcpy3DOperand *operand)
 {
     if (operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER) return 1;
@@ -82,7 +83,7 @@ static size_t operand_element(const CUmemcpy3DOperand *operand)
     return array != NULL ? array->texel_bytes : 0;
 }
 
-/* CUDA_MEMCPY3D names the fields of both sides alike. */
+/* CUDA_MEMCPY3D has the same fields for both sides, with different prefixes. */
 #define SET_SIDE(copy, side, operand, element)                                                     \
     do {                                                                                           \
         if ((operand)->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {                                   \
@@ -158,7 +159,7 @@ CUresult driver_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_
     return CUDA_SUCCESS;
 }
 
-/* What is discarded may read as anything: it is poisoned. */
+/* Discarded memory has undefined contents, so it is poisoned. */
 CUresult driver_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
                                        unsigned long long flags, CUstream hStream)
 {

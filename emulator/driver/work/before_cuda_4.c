@@ -1,8 +1,7 @@
-/* Launches as they were before CUDA 4, and are in programs of that age: the block's shape, the
- * dynamic shared memory and the parameters are told to the function one by one, and what is
- * launched then is what was told last. A launch of today makes the function forget it
- * (submit_launch), since "this state must be re-initialized" then: a program that relies on it is
- * refused for lack of a block. */
+/* The launch functions from before CUDA 4, still used by old programs: block shape, dynamic shared
+ * memory and parameters are set on the function one by one, and a launch uses the latest values. A
+ * modern launch clears these settings (submit_launch), since "this state must be re-initialized"
+ * then; a program that relies on them afterwards is refused for lack of a block shape. */
 #include "emulator/driver/module/module.h"
 
 #include <stdlib.h>
@@ -65,7 +64,7 @@ CUresult driver_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height,
     struct function *function;
     TRY(function_find(f, &function));
     if (grid_width < 1 || grid_height < 1) return CUDA_ERROR_INVALID_VALUE;
-    /* Taken away, because the launch below makes the function forget it. */
+    /* Taken out of the function, because the launch below clears its settings. */
     struct told_launch told = function->told;
     function->told = (struct told_launch){.parameters = NULL};
     struct module *module = function->module;

@@ -1,8 +1,9 @@
-/* Copies and fills: what they may touch, whether the host waits for them, and doing them.
+/* Copies and fills: argument checks, whether the host waits, execution.
  *
- * Whether the host waits follows the Driver API's "API synchronization behavior", by where the two
- * sides are; where that says "might", what an H100 does: an asynchronous copy takes its source out
- * of pageable memory before it returns, and one into pageable memory returns when it is done.
+ * Whether the host waits follows the Driver API's "API synchronization behavior", by the kinds of
+ * memory on both sides. Where that says "might", this device does what an H100 does: an
+ * asynchronous copy reads its pageable source before it returns, and one into pageable memory
+ * returns when it is done.
  */
 #include "emulator/driver/work/work.h"
 
@@ -28,9 +29,9 @@ struct extent {
     size_t width, height, depth; /* bytes, rows, slices */
 };
 
-/* What the API's name, or the copy's direction, says of a side. All addresses are in one space, so
- * that the copy goes by where they really are: device memory said to be the host's is copied, and
- * only named. The host's own memory said to be the device's is refused. */
+/* enum demand: what the API function, or the copy's direction, requires of a side. All addresses
+ * are in one space, so a copy uses the real location: device memory declared as host memory is
+ * copied, with a finding; pageable host memory declared as device memory is refused. */
 enum { STAGED_MOST = 1 << 20 }; /* bytes: a larger source waits for its stream's earlier work */
 
 enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE, ARRAY_SIDE };
@@ -38,14 +39,14 @@ enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE, ARRAY_SIDE };
 struct copy {
     struct side to, from;
     struct extent extent;
-    unsigned char *staged; /* the source, taken at the call; owned */
-    bool asynchronous;     /* a call, not a graph's node: with pageable memory it is done with that
-                              when it returns, but nobody promises so */
+    unsigned char *staged; /* the source, read at the call; owned */
+    bool asynchronous;     /* a call, not a graph node: on a GPU it has finished with pageable
+                              memory when it returns, but the documentation does not promise that */
 };
 
-/* ---- what an address range is ------------------------------------------------------------- */
+/* ---- address ranges ----------------------------------------------------------------------- */
 
-/* Bytes from the first to one past the last. 0 when it does not fit an address. */
+/* Bytes from the first to one past the last; 0 if that does not fit an address. */
 static uint64_t span(const struct side *side, const struct extent *extent)
 {
     __uint128_t bytes = (__uint128_t)(extent->depth - 1) * side->slice +
@@ -53,8 +54,8 @@ static uint64_t span(const struct side *side, const struct extent *extent)
     return bytes <= INT64_MAX ? (uint64_t)bytes : 0;
 }
 
-/* Where our side of `address` is: a region's bytes, or the submission's own memory. NULL when a
- * device address is not, or not wholly, allocated. */
+/* The host pointer for `address`: into a region's bytes, or ordinary host memory. NULL if a device
+ * range is not allocated entirely. */
 static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place *place)
 {
     static const enum trace_place places[MEMORY_KIND_COUNT] = {
@@ -69,15 +70,15 @@ static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place
         return memory_is_device_address(address) ? NULL : (unsigned char *)(uintptr_t)address;
     }
     *place = places[region->kind];
-    /* Registered memory too ends where its registration does, to the byte: an H200 refuses a copy
-     * that begins inside and goes on behind it, also where the next byte is registered by another
-     * call. One that begins in front of it is pageable. */
+    /* Registered memory ends exactly where its registration does: an H200 refuses a copy that
+     * begins inside and goes on behind it, even if the next byte was registered by another call. A
+     * copy that begins before it counts as pageable. */
     return size <= region->address + region->size - address
                ? region->bytes + (address - region->address)
                : NULL;
 }
 
-/* What is wrong with the side. Returns `code`. */
+/* Reports what is wrong with the side. Returns `code`. */
 static CUresult refuse(enum trace_finding_id id, CUresult code, const struct side *side,
                        uint64_t size, enum trace_role role)
 {
@@ -89,7 +90,7 @@ static CUresult refuse(enum trace_finding_id id, CUresult code, const struct sid
     return code;
 }
 
-/* Finds the side's place; refuses what the call cannot mean. */
+/* Finds where the side is, and refuses what the call does not allow. */
 static CUresult place_find(struct side *side, const struct extent *extent, enum demand demand,
                            enum trace_role role)
 {
@@ -119,9 +120,10 @@ static bool is_host(enum trace_place place)
     return place == TRACE_PAGEABLE || place == TRACE_PINNED;
 }
 
-/* ---- doing it ---------------------------------------------------------------------------- */
+/* ---- execution --------------------------------------------------------------------------- */
 
-/* Rows one after another. With pageable memory on a side, its bytes may not be there any more. */
+/* Copies row by row. `guarded`: a side is pageable and may be unmapped by now; then returns
+ * false. */
 static bool copy_rows(unsigned char *to, const struct side *to_side, const unsigned char *from,
                       size_t from_pitch, size_t from_slice, const struct extent *extent,
                       bool guarded)
@@ -139,7 +141,7 @@ static bool copy_rows(unsigned char *to, const struct side *to_side, const unsig
     return true;
 }
 
-/* One row when both sides are dense, so that a big copy is one memmove. */
+/* Merges dense rows and slices into one row, so that a big copy is one memmove. */
 static void flatten(struct copy *copy)
 {
     struct extent *e = &copy->extent;
@@ -156,7 +158,7 @@ static void flatten(struct copy *copy)
     }
 }
 
-/* One side of a copy, as races takes it. */
+/* One side of a copy as rows for race checking. */
 static struct races_rows rows_of(const struct side *side, const struct extent *extent)
 {
     return (struct races_rows){.address = side->address,
@@ -167,7 +169,8 @@ static struct races_rows rows_of(const struct side *side, const struct extent *e
                                .depth = extent->depth};
 }
 
-/* A large array is mostly filled at once, in one row. */
+/* Tells the memory that all of a one-row destination is overwritten: a large allocation is mostly
+ * filled at once. */
 static void overwrite(const struct side *to, const struct extent *extent)
 {
     if (extent->height == 1 && extent->depth == 1) memory_overwrite(to->address, extent->width);
@@ -192,7 +195,7 @@ static enum timeline_ran fail_gone(struct operation *operation, uint64_t address
     return operation_fail(operation, &found);
 }
 
-/* With all that the copy reads and writes open to it. */
+/* Carries out the copy. The page guards of both sides are lifted at this point. */
 static enum timeline_ran do_copy(struct operation *operation)
 {
     const struct copy *copy = (const void *)operation->payload;
@@ -243,7 +246,7 @@ static enum timeline_ran run_copy(struct operation *operation)
     for (int i = 0; i < 2; i++)
         page_guard_restore(sides[i]->address, span(sides[i], &copy->extent));
     if (ran == TIMELINE_RAN) {
-        /* The operation may live on for long. */
+        /* Released early: the operation may live on for long. */
         staging_give(copy->staged);
         copy->staged = NULL;
     }
@@ -257,8 +260,8 @@ static void drop_copy(struct operation *operation)
 
 /* ---- copies ------------------------------------------------------------------------------ */
 
-/* Takes the source as it is now: what the driver's staging buffer does. An asynchronous copy is
- * promised to read it when its turn has come; that it is read now is in_flight's matter. */
+/* Reads the source now, as the driver's staging buffer does. An asynchronous copy is documented to
+ * read it later, in stream order; in_flight checks programs that rely on the early read. */
 static CUresult stage(struct copy *copy, bool asynchronous)
 {
     const struct extent *e = &copy->extent;
@@ -283,8 +286,8 @@ struct timeline_touch touch_of(uint64_t address, uint64_t bytes)
     return (struct timeline_touch){region != NULL ? region->id : 0, bytes};
 }
 
-/* What the timeline must know of it. Into the device, the staging of pageable memory is the host's
- * time; out of it, the copy's. */
+/* Describes the copy for the timeline. Staging of pageable memory costs host time for copies to the
+ * device, and copy time for copies to the host. */
 static struct timeline_work work_of(const struct copy *copy)
 {
     const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
@@ -303,13 +306,13 @@ static struct timeline_work work_of(const struct copy *copy)
     return work;
 }
 
-/* A copy or a fill has been submitted and has yet to run. */
+/* A copy or a fill was submitted and has not run. */
 static void pending_work(struct operation *operation, struct timeline_op *op)
 {
     findings_will_write(op, operation->record.address);
 }
 
-/* An operation that does `copy`, and owns what is staged. NULL: no memory. */
+/* Makes the operation of a copy, which owns the staged source. NULL: no memory. */
 static struct operation *make_copy(const struct stream *stream, const struct copy *copy)
 {
     struct operation *operation = operation_make(stream, TRACE_COPY, sizeof *copy);
@@ -348,7 +351,8 @@ void copy_submitted(const struct copy_flight *flight, const struct timeline_op *
     findings_in_flight(flight->number, op, &flight->written, &flight->read);
 }
 
-/* Does the host wait for the copy? A source that is staged has been waited for by then. */
+/* Returns true if the host waits for the copy. For a staged source the wait has happened
+ * already. */
 static bool host_waits(const struct copy *copy, bool staged, bool asynchronous)
 {
     return (is_host(copy->to.place) && is_host(copy->from.place)) ||
@@ -357,8 +361,8 @@ static bool host_waits(const struct copy *copy, bool staged, bool asynchronous)
              copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED));
 }
 
-/* The stream's earlier work is waited for, then the source is taken; the transfer itself may still
- * be on its way when the call returns. */
+/* Waits for the stream's earlier work, then reads the source; the transfer itself may still be in
+ * progress when the call returns. */
 static CUresult stage_behind(CUstream handle, struct stream **stream, struct copy *copy,
                              bool asynchronous)
 {
@@ -371,7 +375,7 @@ static CUresult stage_behind(CUstream handle, struct stream **stream, struct cop
     return stage(copy, asynchronous);
 }
 
-/* Whose memory is on both sides. False: it is one device's, or the host's on a side. */
+/* The devices of both sides. Returns false if they are the same, or if one side is the host's. */
 static bool is_between_devices(const struct copy *copy, unsigned devices[2])
 {
     const uint64_t addresses[2] = {copy->from.address, copy->to.address};
@@ -384,7 +388,7 @@ static bool is_between_devices(const struct copy *copy, unsigned devices[2])
     return devices[0] != devices[1];
 }
 
-/* Takes over what is staged. */
+/* Submits a copy whose sides are known. Takes ownership of the staged source. */
 static CUresult submit_placed(struct stream *stream, struct copy *copy, bool waits)
 {
     const struct timeline_work work = work_of(copy);
@@ -502,7 +506,8 @@ CUresult driver_cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, 
     return copy_flat(hStream, dstDevice, DEVICE_SIDE, srcDevice, DEVICE_SIDE, ByteCount, true);
 }
 
-/* There is one device; what differs between two contexts is only whose they are. */
+/* Checks the contexts of a peer copy. The locations follow from the addresses; contexts only say
+ * whose the memory is. */
 static CUresult check_peers(CUcontext to, CUcontext from)
 {
     const struct context *a = object_find(to, OBJECT_CONTEXT);
@@ -567,7 +572,8 @@ static CUresult side_of(const struct described *described, const struct extent *
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
-    /* A pitch or height of 0 means dense; any other must hold what is copied, be it one row. */
+    /* A pitch or height of 0 means dense; any other must hold what is copied, even if that is a
+     * single row. */
     side->pitch = described->pitch != 0 ? described->pitch : extent->width + described->x;
     size_t rows = described->height != 0 ? described->height : extent->height + described->y;
     if (side->pitch < extent->width + described->x) return CUDA_ERROR_INVALID_VALUE;
@@ -584,7 +590,7 @@ static CUresult copy_described(CUstream stream, const struct described *to,
     struct copy copy = {.extent = extent};
     enum demand to_demand = ANY_SIDE, from_demand = ANY_SIDE;
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
-        return submit_copy(stream, &copy, to_demand, from_demand, asynchronous); /* of nothing */
+        return submit_copy(stream, &copy, to_demand, from_demand, asynchronous); /* an empty copy */
     TRY(side_of(to, &extent, &copy.to, &to_demand));
     TRY(side_of(from, &extent, &copy.from, &from_demand));
     return submit_copy(stream, &copy, to_demand, from_demand, asynchronous);
@@ -626,7 +632,7 @@ CUresult driver_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     return copy_2d(hStream, pCopy, true);
 }
 
-/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these fields in common. */
 #define DESCRIBED_3D(p, side)                                                                      \
     &(struct described)                                                                            \
     {                                                                                              \
@@ -708,9 +714,9 @@ CUresult driver_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hS
     return copy_3d_peer(hStream, pCopy, true);
 }
 
-/* ---- bytes of arrays ---------------------------------------------------------------------- */
+/* ---- byte ranges of arrays ---------------------------------------------------------------- */
 
-/* A run of an array's bytes, which may go on in the next row. */
+/* A range of an array's bytes, which may continue in the next row. */
 static CUresult side_of_run(CUarray handle, size_t offset, size_t size, struct side *side)
 {
     const struct array *array = array_find(handle);
@@ -784,7 +790,7 @@ CUresult driver_cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArra
     return copy_to_array(NULL, dstArray, dstOffset, from.address, ARRAY_SIDE, ByteCount, false);
 }
 
-/* ---- filling ----------------------------------------------------------------------------- */
+/* ---- fills ------------------------------------------------------------------------------- */
 
 struct fill {
     struct side to;
@@ -814,7 +820,7 @@ static enum timeline_ran run_fill(struct operation *operation)
     return TIMELINE_RAN;
 }
 
-/* An operation that fills `height` rows of `count` units, meant for `stream`. */
+/* Makes an operation that fills `height` rows of `count` units, meant for `stream`. */
 static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size_t pitch,
                           uint32_t value, unsigned unit, size_t count, size_t height,
                           struct operation **made, struct timeline_work *work)
@@ -826,7 +832,7 @@ static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size
     fill.to = (struct side){.address = address, .pitch = pitch, .slice = 0};
     if (height > 1 && pitch < fill.extent.width) return CUDA_ERROR_INVALID_VALUE;
     memcpy(fill.value, &value, sizeof fill.value); /* little-endian: the low bytes come first */
-    if (stream->captured != NULL) /* whether it is memory is asked when the graph is instantiated */
+    if (stream->captured != NULL)                  /* checked when the graph is instantiated */
         bytes_at(fill.to.address, span(&fill.to, &fill.extent), &fill.to.place);
     else
         TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, ROLE_DESTINATION));
@@ -853,7 +859,7 @@ struct copy_flight fill_flight(const struct operation *operation)
     return (struct copy_flight){.written = rows_of(&fill->to, &fill->extent)};
 }
 
-/* The host waits only where the memory is the host's as well. */
+/* Submits a fill. The host waits only if the memory is host memory as well. */
 static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t value,
                             unsigned unit, size_t count, size_t height, bool asynchronous)
 {
@@ -904,7 +910,7 @@ void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2
     memcpy(&params->value, fill->value, fill->unit);
 }
 
-/* The twelve functions differ in unit, rows and waiting only. */
+/* The twelve functions differ only in unit, rows and waiting. */
 #define FILL(bits, type)                                                                           \
     CUresult driver_cuMemsetD##bits(CUdeviceptr dst, type value, size_t count)                     \
     {                                                                                              \

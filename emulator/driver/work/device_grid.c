@@ -10,18 +10,19 @@
 #include <string.h>
 
 enum {
-    BUFFERS_BYTES = 4 << 20, /* parameters of launches that are being made, of a context */
-    HANDLE_FIRST = 64,       /* of streams and events: no number that means something else */
+    BUFFERS_BYTES = 4 << 20, /* per context: parameters of launches in preparation */
+    HANDLE_FIRST = 64,       /* of streams and events: above all fixed handles */
 };
 
-/* Something launched: a grid, or, without an operation, where a stream waits for an event. */
+/* A grid that was launched, or, without an operation, a stream's wait for an event. */
 struct node {
     struct operation *operation;
-    struct timeline_op *since;   /* what the launching kernel had done; NULL: all of it */
-    const struct node *after[2]; /* NULL: none */
-    struct timeline_op *as;      /* what has been done when it has ended */
+    struct timeline_op *since;   /* the launching kernel's work before the launch; NULL: all of
+                                    it */
+    const struct node *after[2]; /* nodes to wait for; NULL: none */
+    struct timeline_op *as;      /* its part of the timeline's operation, once run */
     bool ended;
-    double end_ns; /* of the host's kernel's time */
+    double end_ns; /* since the start of the host's kernel */
     struct node *next;
 };
 
@@ -29,10 +30,10 @@ struct list {
     struct node *first, *last;
 };
 
-/* A stream, as threads mean it; an event, by what it has recorded last. */
+/* A stream as a thread sees it; or an event, with its latest record in `last`. */
 struct queue {
     uint64_t handle;
-    uint64_t block, thread; /* whose it is; UINT64_MAX: of all */
+    uint64_t block, thread; /* owner; UINT64_MAX: all threads */
     bool is_event, destroyed;
     struct node *last;
     struct queue *next;
@@ -43,7 +44,7 @@ struct buffer {
     struct device_shape shape;
 };
 
-/* The host's launch with all that came of it. */
+/* A host launch together with everything that it led to. */
 struct family {
     struct timeline_op *whole;
     struct {
@@ -53,16 +54,16 @@ struct family {
     size_t record_count, record_room;
     size_t pending; /* launched and not ended */
     uint64_t handles, choices;
-    double end_ns; /* of the whole */
+    double end_ns; /* end of the whole family */
 };
 
 struct device_grid {
     struct operation *operation;
     struct family *family;
-    bool is_first;            /* the host's: the family is its */
-    bool leaves_tails;        /* what it launches as tails whoever runs it runs */
-    struct timeline_op *told; /* what it has done up to its last launch; NULL: none so far */
-    struct timeline_op *now;  /* what it does since */
+    bool is_first;            /* the grid of the host's launch, which owns the family */
+    bool leaves_tails;        /* its tail launches are run by the code that runs this grid */
+    struct timeline_op *told; /* its part up to its last launch; NULL: no launch yet */
+    struct timeline_op *now;  /* its part since then */
     const struct exec_launch *request;
     struct findings_kernel *noted;
     struct list children, tails;
@@ -75,12 +76,12 @@ struct device_grid {
         unsigned code;
         struct error *next;
     } * errors;
-    double end_ns; /* of its own threads */
+    double end_ns; /* end of its own threads */
 };
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-/* `parent` NULL: of the host's launch. */
+/* `parent` NULL: the grid of the host's launch. */
 static struct device_grid *create_grid(struct operation *operation,
                                        const struct device_grid *parent)
 {
@@ -235,7 +236,7 @@ static struct queue *queue_find(const struct device_grid *grid, uint64_t handle,
     return NULL;
 }
 
-/* The stream that a thread means; NULL: none of its block's, or no memory. */
+/* The stream that a thread's handle stands for; NULL: none of its block, or no memory. */
 static struct queue *stream_meant(struct device_grid *grid, const struct exec_device_call *call,
                                   uint64_t handle)
 {
@@ -339,8 +340,8 @@ unsigned *device_error(struct device_grid *grid, const struct exec_device_call *
 
 /* ---- launching --------------------------------------------------------------------------- */
 
-/* What the kernel has done so far, with a reference: a child that it launches now happens after it,
- * and what it does from now on is a part of its own. */
+/* The part of the kernel that has run so far, with a reference: a child launched now happens after
+ * this part, and later accesses belong to a new part. */
 static struct timeline_op *done_so_far(struct device_grid *grid)
 {
     struct operation *operation = grid->operation;
@@ -348,7 +349,7 @@ static struct timeline_op *done_so_far(struct device_grid *grid)
     if (grid->told != NULL && !findings_kernel_has_touched(grid->noted))
         return timeline_op_retain(grid->told);
     struct timeline_op *next = timeline_part(grid->family->whole, &grid->now, 1);
-    if (next == NULL) return timeline_op_retain(grid->now); /* nothing is accused for want of it */
+    if (next == NULL) return timeline_op_retain(grid->now); /* may miss races, invents none */
     operation->op = grid->now;
     findings_kernel_part(operation, grid->noted, grid->request);
     operation->op = op;
@@ -358,7 +359,8 @@ static struct timeline_op *done_so_far(struct device_grid *grid)
     return timeline_op_retain(grid->told);
 }
 
-/* A parameter that is an address of the launching thread or block; 0: there is none. */
+/* A parameter that is an address in memory of the launching thread or block (local, shared,
+ * parameters), which the child cannot use; 0: none. */
 static uint64_t own_address(const struct exec_function_info *info, const unsigned char *parameters)
 {
     for (size_t i = 0; i < info->parameter_count; i++) {
@@ -370,7 +372,7 @@ static uint64_t own_address(const struct exec_function_info *info, const unsigne
     return 0;
 }
 
-/* Says that the kernel that `shape` names is not launched: `limit` launches are pending. */
+/* Reports that the kernel of `shape` is not launched because `limit` launches are pending. */
 static unsigned refuse(const struct device_grid *grid, const struct exec_device_call *call,
                        const struct device_shape *shape, uint64_t limit)
 {
@@ -385,7 +387,7 @@ static unsigned refuse(const struct device_grid *grid, const struct exec_device_
     return cudaErrorLaunchPendingCountExceeded;
 }
 
-/* What the driver's codes for a launch are to the runtime. */
+/* Translates the driver's error of a launch to the runtime's. */
 static unsigned runtime_code(CUresult code)
 {
     return code == CUDA_ERROR_INVALID_VALUE ? (unsigned)cudaErrorInvalidConfiguration
@@ -443,7 +445,7 @@ static void record_child(struct family *family, const struct operation *operatio
     family->records[family->record_count++].end_ns = end_ns;
 }
 
-/* Runs what a node is, after the parts `after` and from `start_ns` on. */
+/* Runs a node behind the parts `after`, beginning at `start_ns`. */
 static bool run_node(struct device_grid *grid, struct node *node, struct timeline_op *const *after,
                      size_t count, double start_ns, bool is_tail)
 {
@@ -464,7 +466,7 @@ static bool run_node(struct device_grid *grid, struct node *node, struct timelin
         *child = create_grid(node->operation, grid);
         if (*child == NULL) return false;
         (*child)->leaves_tails = is_tail;
-        (*child)->end_ns = start_ns; /* of its beginning, so far */
+        (*child)->end_ns = start_ns; /* for now: the time of its beginning */
     }
     ran = launch_run_within(node->operation, &cost);
     node->end_ns = start_ns + cost.duration_ns;
@@ -480,7 +482,7 @@ static bool is_ready(const struct node *node)
            (node->after[1] == NULL || node->after[1]->ended);
 }
 
-/* Of what may run now, what the order policy says. */
+/* Picks one of the nodes that may run now, by the order policy. */
 static struct node *choose(struct device_grid *grid)
 {
     const enum timeline_order order = environment()->order;
@@ -517,7 +519,7 @@ static bool run_children(struct device_grid *grid, double *end_ns)
     return true;
 }
 
-/* Tail launches, one after the other; what one of them launches so itself comes before the next. */
+/* Runs tail launches one after the other; a tail launched by one of them runs before the next. */
 static bool run_tails(struct device_grid *grid, double *end_ns)
 {
     struct node *node;
@@ -542,7 +544,7 @@ static bool run_tails(struct device_grid *grid, double *end_ns)
     return true;
 }
 
-/* The operation's times are known: so are those of all that came of it. */
+/* The operation's times are known now, so the times of everything it led to are as well. */
 static void settled(struct operation *operation)
 {
     const struct device_grid *grid = *launch_device_grid(operation);

@@ -1,4 +1,4 @@
-/* The device runtime: the functions that kernels call to start kernels, a row each in
+/* The device runtime: the functions that kernels call to launch kernels, one row each in
  * device_runtime.def. CUDA C++ Programming Guide 13.0, "CUDA Dynamic Parallelism", "API Reference".
  */
 #include "emulator/driver/work/device_grid.h"
@@ -15,7 +15,7 @@ static uint64_t number(const struct exec_device_call *call, size_t index)
     return value;
 }
 
-/* Writes a result to where argument `index` points. */
+/* Writes a result to the address in argument `index`. */
 static unsigned give(const struct exec_device_call *call, size_t index, const void *value,
                      size_t size)
 {
@@ -25,7 +25,7 @@ static unsigned give(const struct exec_device_call *call, size_t index, const vo
     return cudaSuccess;
 }
 
-/* What a function that fails leaves behind: the thread's last error, too. */
+/* Sets a call's result; a failure also becomes the thread's last error. */
 static void answer(struct device_grid *grid, struct exec_device_call *call, unsigned code)
 {
     unsigned *last = code != cudaSuccess ? device_error(grid, call) : NULL;
@@ -65,7 +65,7 @@ static bool launch_device(struct device_grid *grid, struct exec_device_call *cal
     return launch(grid, call, number(call, 1));
 }
 
-/* The default stream of programs that were compiled for one in each thread. */
+/* The default stream in code compiled for per-thread default streams. */
 static uint64_t per_thread(uint64_t stream)
 {
     return stream == DEVICE_STREAM_NULL ? DEVICE_STREAM_PER_THREAD : stream;
@@ -95,7 +95,8 @@ static bool get_last_error(struct device_grid *grid, struct exec_device_call *ca
 
 /* ---- streams and events ------------------------------------------------------------------ */
 
-/* A handle into its first parameter. In a kernel there are only such as `flags`, its second. */
+/* Creates a stream or an event and writes its handle to the first argument. In a kernel the second
+ * argument must be `flags`. */
 static bool create(struct device_grid *grid, struct exec_device_call *call, uint64_t flags,
                    uint64_t (*make)(struct device_grid *grid, uint64_t block))
 {

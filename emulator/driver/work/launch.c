@@ -1,4 +1,4 @@
-/* Launches: checking the configuration, running the kernel, what its faults become. */
+/* Launches: checking the configuration, running the kernel, reporting its faults. */
 #include "emulator/base/hash.h"
 #include "emulator/base/name.h"
 #include "emulator/driver/work/work.h"
@@ -20,16 +20,17 @@
 struct launch {
     struct function *function; /* valid while `module` is retained */
     struct module *module;
-    unsigned grid[3], block[3], cluster[3]; /* cluster: zeros where there is none */
+    unsigned grid[3], block[3], cluster[3]; /* cluster: zeros without clusters */
     unsigned dynamic_shared;
     bool cooperative;
-    bool dependent; /* it may begin before the kernel in front of it in its stream ends */
-    /* While it waits for the world outside, with the device going on around it: */
+    bool dependent; /* may begin before the kernel before it in its stream ends (programmatic
+                       dependent launch) */
+    /* For a kernel that pauses until the host or other work has done something: */
     struct exec_grid *paused;
     struct findings_kernel noted;
     bool has_paused;
-    const struct operation *parent; /* whose kernel asked for it; NULL: the host did */
-    struct device_grid *device;     /* of a kernel that may launch others; NULL: it has not begun */
+    const struct operation *parent; /* whose kernel launched it; NULL: the host */
+    struct device_grid *device;     /* of a kernel that may launch others; NULL: not begun */
     _Alignas(16) unsigned char parameters[];
 };
 
@@ -37,7 +38,7 @@ struct launch {
 
 /* ---- the configuration ------------------------------------------------------------------- */
 
-/* Why a function is not launched: a row, and its numbers. */
+/* Why a launch is refused: the finding and its numbers. */
 struct refusal {
     enum trace_finding_id finding;
     uint64_t numbers[TRACE_NUMBERS];
@@ -64,7 +65,7 @@ static uint64_t product(const unsigned extent[3])
 
 /* ---- clusters */
 
-/* How large the launch's clusters are: as it says, or as its function was compiled. */
+/* Determines the cluster size: from the launch, or from the function's compilation. */
 static CUresult find_cluster(struct launch *launch, const struct exec_function_info *info)
 {
     const struct function *function = launch->function;
@@ -106,7 +107,7 @@ static CUresult check_cluster(const struct launch *launch)
     return CUDA_SUCCESS;
 }
 
-/* Each axis of the grid and of a block. */
+/* Checks each axis of the grid and of the block. */
 static CUresult check_axes(const struct launch *launch)
 {
     static const unsigned grid_limits[3] = {INT32_MAX, 65535, 65535};
@@ -124,7 +125,7 @@ static CUresult check_axes(const struct launch *launch)
     return CUDA_SUCCESS;
 }
 
-/* The number of a block's threads, and its shape. */
+/* Checks the number of threads per block, and the block's shape. */
 static CUresult check_threads(const struct launch *launch, const struct exec_function_info *info)
 {
     const uint64_t threads = product(launch->block);
@@ -149,7 +150,7 @@ static uint64_t clusters_of(int device, const struct launch *launch)
                               product(launch->block), launch->dynamic_shared);
 }
 
-/* Blocks of the launch that are on the device at once. */
+/* Blocks of the launch that the device holds at once. */
 static uint64_t room_of(int device, const struct launch *launch)
 {
     if (launch->cluster[0] > 0) return clusters_of(device, launch) * product(launch->cluster);
@@ -158,7 +159,7 @@ static uint64_t room_of(int device, const struct launch *launch)
            (uint64_t)device_model(device)->multiprocessors;
 }
 
-/* What a thread and a block need of memory, and a cooperative grid of multiprocessors. */
+/* Checks memory per thread and per block, and that a cooperative grid fits on the device. */
 static CUresult check_resources(const struct launch *launch, const struct exec_function_info *info)
 {
     const struct function *function = launch->function;
@@ -261,7 +262,7 @@ static const CUresult codes[] = {
     [EXEC_NO_MEMORY] = CUDA_ERROR_OUT_OF_MEMORY,
 };
 
-/* What an access outside of global memory was more exactly. */
+/* The precise finding for an access outside of global memory. */
 static enum trace_finding_id id_of_access(uint64_t address)
 {
     switch (memory_explain(address).kind) {
@@ -274,13 +275,14 @@ static enum trace_finding_id id_of_access(uint64_t address)
     }
 }
 
-/* Whatever was added to it, no machine has such an address. */
+/* Returns true for an address computed from poisoned memory: no real address has these upper bits,
+ * whatever offset was added. */
 static bool is_poison(uint64_t address)
 {
     return address >> 48 == MEMORY_POISON * 0x0101u;
 }
 
-/* What was wrong with a fault's access more exactly. */
+/* The precise finding for a fault. */
 static enum trace_finding_id id_of_fault(const struct exec_fault *fault)
 {
     const enum trace_finding_id id = fault->finding.id;
@@ -289,7 +291,8 @@ static enum trace_finding_id id_of_fault(const struct exec_fault *fault)
     return id == FINDING_OUT_OF_BOUNDS ? id_of_access(fault->address) : id;
 }
 
-/* A block of the cluster that is not there is no address (an H200 said so: tests/gpu/cluster.txt).
+/* The error code of a fault. A missing block of a cluster is not an illegal address (as on an H200:
+ * tests/gpu/cluster.txt).
  */
 static CUresult code_of(enum exec_end end, enum trace_finding_id id)
 {
@@ -312,7 +315,7 @@ static enum timeline_ran fail_launch(struct operation *operation, enum exec_end 
     return operation_fail(operation, &found);
 }
 
-/* The context's heap for malloc in kernels, made when first needed. */
+/* The context's heap for malloc in kernels, allocated on first use. */
 static const struct memory_region *heap_of(struct context *context)
 {
     if (context->heap == NULL)
@@ -326,11 +329,11 @@ static const struct memory_region *heap_of(struct context *context)
     return context->heap;
 }
 
-/* The executor's activations are larger than a GPU's, which keeps in registers and shares what PTX
- * gives a place each: the limit means so much of its stack. */
+/* The executor's stack frames are larger than a GPU's, which keeps values in registers and reuses
+ * space where PTX has separate variables. The stack limit counts as that many times its size. */
 enum { STACK_FRAMES = 4 };
 
-enum { UNSEEN_MOST = 100000000 }; /* warp instructions of a kernel that nobody sees the end of */
+enum { UNSEEN_MOST = 100000000 }; /* warp instructions, for a kernel after the program's end */
 
 static struct timeline_kernel shape_of(const struct launch *launch)
 {
@@ -340,7 +343,8 @@ static struct timeline_kernel shape_of(const struct launch *launch)
                                     .shared_bytes = info->static_shared + launch->dynamic_shared};
 }
 
-/* It may be right, and is no finding; but who waits in front of it wants to know. */
+/* Tells the user where a kernel polls memory for long. That may be correct, so it is no finding,
+ * but a user who waits for the program wants to know. */
 static void tell_looks(const struct exec_looks *looks)
 {
     char name[128], place[160];
@@ -357,7 +361,7 @@ static void tell_looks(const struct exec_looks *looks)
         looks->block[0], looks->block[1], looks->block[2], place, environment()->instruction_limit);
 }
 
-/* What exec is asked for. */
+/* The executor's request for this launch. */
 static struct exec_launch request_of(const struct operation *operation, struct launch *launch,
                                      struct print *print)
 {
@@ -394,7 +398,7 @@ static struct exec_launch request_of(const struct operation *operation, struct l
     return request;
 }
 
-/* What the kernel took of the device's time. */
+/* The device time that the kernel took. */
 static struct timeline_cost cost_of(const struct launch *launch, const struct exec_counts *counts)
 {
     struct timeline_kernel kernel = shape_of(launch);
@@ -410,13 +414,13 @@ static struct timeline_cost cost_of(const struct launch *launch, const struct ex
     return timeline_kernel_cost(&kernel);
 }
 
-/* Runs the kernel, or goes on with it, and all that it launches. */
+/* Runs the kernel, or resumes it, and then everything that it launched. */
 static enum exec_end run_kernel(struct operation *operation, struct timeline_cost *cost)
 {
     struct launch *launch = (void *)operation->payload;
     struct timeline_op *op = operation->op;
     struct exec_counts counts;
-    struct exec_fault fault; /* large, and filled when it is one */
+    struct exec_fault fault; /* large; filled only on a fault */
     struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = request_of(operation, launch, &print);
 
@@ -450,7 +454,7 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
                                              });
         fail_launch(operation, end, &fault);
     } else if (launch->device != NULL && !device_grid_finish(launch->device, cost)) {
-        end = EXEC_TRAP; /* which of them failed, and why, has been told */
+        end = EXEC_TRAP; /* the failed child has been reported */
     }
     return end;
 }
@@ -477,9 +481,9 @@ static void drop_launch(struct operation *operation)
 
 /* ---- launching --------------------------------------------------------------------------- */
 
-/* Launches of one function with one shape are expected to take equally long. Arguments are not told
- * apart: a query of work that nothing is expected of would have to run it at once, and a program
- * that polls many launches would see them one after another. */
+/* Hash of function and launch shape: launches with the same signature are expected to take equally
+ * long. Arguments are left out: a query must run work of unknown duration at once, so a program
+ * that polls many launches would see them finish one after another. */
 static uint64_t signature_of(const struct launch *launch)
 {
     uint64_t hash = hash_add(HASH_START, launch->function->object.id);
@@ -489,7 +493,8 @@ static uint64_t signature_of(const struct launch *launch)
     return hash != 0 ? hash : 1;
 }
 
-/* What it is given an address of; `op`: as which it is pending, NULL: it is no operation yet. */
+/* Reports each address among the parameters. `op`: the pending operation; NULL: not submitted
+ * yet. */
 static void tell_addresses(const struct launch *launch, const struct timeline_op *op)
 {
     const uint32_t bytes = exec_function_info(launch->function->code)->parameter_bytes;
@@ -508,8 +513,8 @@ static void guess_region(void *op, const struct memory_region *region)
     findings_may_touch(op, region->address);
 }
 
-/* What the kernel may touch of the memory that the host sees: what it was given an address of, and
- * its module's managed variables. */
+/* Reports the host-visible memory that the pending kernel may access: regions whose addresses it
+ * was given, and its module's managed variables. */
 static void pending_launch(struct operation *operation, struct timeline_op *op)
 {
     const struct launch *launch = (const void *)operation->payload;
@@ -529,8 +534,8 @@ static void copied_launch(struct operation *operation)
     module_retain(launch->module);
 }
 
-/* The memory that it was given addresses of: of a region the whole, or, where that is more than any
- * cache holds, what it touches behind that address. */
+/* Records the memory whose addresses the kernel was given: the whole region, or, where that exceeds
+ * any cache, as much behind the address as the kernel accesses. */
 static void note_touches(const struct launch *launch, struct timeline_work *work)
 {
     const struct exec_function_info *info = exec_function_info(launch->function->code);
@@ -548,7 +553,8 @@ static void note_touches(const struct launch *launch, struct timeline_work *work
     }
 }
 
-/* An operation that launches `function`, meant for `stream`, with all that may be wrong checked. */
+/* Makes an operation that launches `function`, meant for `stream`, after checking everything that
+ * can be wrong. */
 static CUresult make_launch(const struct stream *stream, struct function *function,
                             const struct launch *shape, void **parameters, void **extra,
                             struct operation **made, struct timeline_work *work)
@@ -576,7 +582,8 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     findings_asked_for(operation);
     tell_addresses(launch, NULL);
     operation->record.count = product(launch->grid) * product(launch->block);
-    /* A mangled name that has no room would be cut in the middle, and mean something else. */
+    /* A truncated mangled name would mean something else, so a long one is stored in its plain
+     * form. */
     if (strlen(info->name) < sizeof operation->record.name)
         trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
     else
@@ -588,8 +595,8 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     return CUDA_SUCCESS;
 }
 
-/* The kernel that is the latest of the stream and lets others begin before it ends, a reference;
- * NULL: there is none, or the host has waited for it. CUDA Programming Guide, "Programmatic
+/* The latest kernel of the stream, with a reference, if it lets the next kernel begin before it
+ * ends; NULL: there is none, or the host has waited for it. CUDA Programming Guide, "Programmatic
  * Dependent Launch and Synchronization". */
 static struct timeline_op *primary_in(const struct stream *stream)
 {
@@ -628,7 +635,7 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     return code;
 }
 
-/* ---- as what a kernel launches (device_grid.h) ------------------------------------------- */
+/* ---- launches by kernels (device_grid.h) ------------------------------------------------- */
 
 CUresult launch_within(const struct operation *parent, const struct device_shape *shape,
                        const void *parameters, struct operation **made)
@@ -672,7 +679,7 @@ struct device_grid **launch_device_grid(struct operation *operation)
     return exec_function_info(launch->function->code)->launches ? &launch->device : NULL;
 }
 
-/* ---- as a graph's node ------------------------------------------------------------------- */
+/* ---- launches as graph nodes ------------------------------------------------------------- */
 
 CUresult launch_operation(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct operation **operation,
                           struct timeline_work *work)
@@ -759,7 +766,7 @@ void launch_set_cooperative(struct operation *operation, bool cooperative)
     ((struct launch *)(void *)operation->payload)->cooperative = cooperative;
 }
 
-/* ---- the API's ways to launch ------------------------------------------------------------ */
+/* ---- launch functions of the API --------------------------------------------------------- */
 
 CUresult driver_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
                                unsigned int gridDimZ, unsigned int blockDimX,
@@ -814,7 +821,7 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
             shape.dependent = value->programmaticStreamSerializationAllowed != 0;
             break;
-        /* Hints and permissions: not using them is one of the behaviours that they allow. */
+        /* Hints and permissions: ignoring them is one of the behaviours that they allow. */
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:

@@ -2,20 +2,20 @@
 
 #include "emulator/driver/findings/finding.h"
 
-/* ---- what fits ---- */
+/* ---- limits ------- */
 
 static unsigned registers_for_occupancy(const struct exec_function_info *info)
 {
-    /* The executor's count is of virtual registers; a compiler would fit them to the block, in the
-     * units that they are given out in: 8 to each thread of a warp. */
+    /* The executor counts virtual registers. A compiler would fit them to the block size, in units
+     * of 8 registers per thread of a warp. */
     unsigned warps = ((info->max_threads > 0 ? info->max_threads : 1024u) + 31) / 32;
     unsigned most = 65536u / 32 / warps / 8 * 8;
     return info->registers < most ? info->registers : most;
 }
 
-/* How much of a multiprocessor's memory is shared memory while the function runs: its preference,
- * but at least what one block needs, in the sizes that there are (Programming Guide, "Compute
- * Capability 9.x", and what an H200 answers). */
+/* Bytes of a multiprocessor's memory that are shared memory while the function runs: its
+ * preference, but at least what one block needs, rounded up to a supported size (Programming Guide,
+ * "Compute Capability 9.x", and what an H200 returns). */
 static uint64_t shared_carveout(int device, const struct function *function, uint64_t of_block)
 {
     static const unsigned sizes[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; /* KiB */
@@ -51,17 +51,17 @@ unsigned occupancy_blocks(int device, const struct function *function, uint64_t 
     return by_shared < blocks ? (unsigned)by_shared : blocks;
 }
 
-/* Of the device of the context that a launch is asked for in. */
+/* Of the current context's device. */
 int64_t occupancy_shared_most(void)
 {
     return device_says(device_current(), CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 }
 
-/* Multiprocessors of each of a chip's graphics processing clusters, one of which holds all of a
- * cluster's blocks: 132 of 144 are switched on, and which ones differs from chip to chip. These
- * give what an H200 said (tests/gpu/cluster.chip.txt) to within 5 %. */
+/* Multiprocessors in each GPC of the chip; all blocks of a cluster run in one GPC. 132 of 144
+ * multiprocessors are enabled, and which ones differs from chip to chip. These numbers reproduce an
+ * H200's answers (tests/gpu/cluster.chip.txt) to within 5 %. */
 static const unsigned gpcs[] = {18, 18, 18, 16, 16, 16, 16, 14};
-enum { CLUSTER_BLOCKS = 8 }; /* of clusters, on one multiprocessor: the same GPU */
+enum { CLUSTER_BLOCKS = 8 }; /* of clusters, per multiprocessor: the same GPU */
 
 uint64_t occupancy_clusters(int device, const struct function *function, uint64_t blocks,
                             uint64_t threads, uint64_t dynamic_shared)
@@ -114,7 +114,7 @@ driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSiz
     int most = info->max_threads > 0 ? (int)info->max_threads : 1024;
     if (blockSizeLimit > 0 && blockSizeLimit < most) most = blockSizeLimit;
     int best_size = 0, best_blocks = 0;
-    /* The largest block among those that keep the most threads resident. */
+    /* The largest block size among those that keep the most threads resident. */
     for (int size = most; size > 0; size -= size % 32 != 0 ? size % 32 : 32) {
         size_t shared =
             blockSizeToDynamicSMemSize != NULL ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
@@ -164,7 +164,7 @@ static uint64_t threads_of(const CUlaunchConfig *config)
     return (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
 }
 
-/* Blocks of a cluster of such a launch. */
+/* The number of blocks per cluster of such a launch. */
 static CUresult cluster_of(const struct function *function, const CUlaunchConfig *config,
                            uint64_t *blocks)
 {

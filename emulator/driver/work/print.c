@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALL_BYTES = 96 }; /* of the buffer, beside the arguments */
+enum { CALL_BYTES = 96 }; /* bytes of the buffer per call, besides the arguments */
 
 static bool room_for_text(struct print *print, size_t length)
 {
     if (print->used_text + length <= print->room_text) return true;
-    /* What is dropped makes room before more is taken. */
+    /* Dropped text is removed before more memory is allocated. */
     if (print->dropped_text > print->room_text / 2) {
         print->used_text -= print->dropped_text;
         memmove(print->text, print->text + print->dropped_text, print->used_text);

@@ -5,18 +5,18 @@
 #include <sys/mman.h>
 
 enum {
-    LARGE = 1 << 20, /* bytes: smaller ones malloc serves well */
-    HUGE = 2 << 20,  /* a page, where the kernel has them */
-    KEPT = 64 << 20  /* at most */
+    LARGE = 1 << 20, /* bytes: malloc handles smaller buffers well */
+    HUGE = 2 << 20,  /* a huge page, where the kernel has them */
+    KEPT = 64 << 20  /* largest buffer that is kept */
 };
 
-/* In front of the bytes, which are a line of the cache behind it. */
+/* Header of a buffer; the bytes follow one cache line later. */
 struct staging {
     size_t size;
 };
 enum { HEAD = 64 };
 
-static struct staging *spare; /* atomic: whoever takes it out has it alone */
+static struct staging *spare; /* atomic: the thread that takes it out owns it */
 
 static struct staging *make(size_t size)
 {

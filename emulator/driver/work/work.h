@@ -1,7 +1,7 @@
-/* work: kernels, copies and fills: what they may touch, whether the host waits for them, and doing
- * them; and the same as work of a graph's node.
+/* work: kernels, copies and fills: argument checks, whether the host waits, execution; and the same
+ * as work of graph nodes.
  *
- * It orders nothing: what may run when is the timeline's business.
+ * This room orders nothing: the timeline decides what may run when.
  *
  * Source: CUDA Driver API 13.0, "Memory Management", "Execution Control", "Occupancy", "API
  * synchronization behavior".
@@ -12,29 +12,31 @@
 #include "emulator/driver/core/core.h"
 #include "emulator/driver/findings/rows.h"
 
-/* A piece of memory, for the timeline; of no object where there is none at the address. */
+/* Describes accessed memory for the timeline; no object if there is no region at the address. */
 struct timeline_touch touch_of(uint64_t address, uint64_t bytes);
 
-/* ---- as a node's --------------------------------------------------------------------------- */
+/* ---- work of graph nodes ------------------------------------------------------------------- */
 
-/* Each checks the parameters and makes an operation in `context`, or describes one that was made,
- * whether for a stream or for a node. What pointers of a description point to is the operation's.
+/* The *_operation functions check parameters and make an operation in a context. The *_describe
+ * functions return the parameters of an operation made for a stream or a node; what their pointers
+ * point to belongs to the operation.
  */
 CUresult launch_operation(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct operation **operation,
                           struct timeline_work *work);
 void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_v3 *params);
-/* The arguments' addresses in the operation: their number is returned; `list` may be NULL. */
+/* Returns the number of arguments, and writes their addresses in the operation to `list`, which may
+ * be NULL. */
 size_t launch_arguments(const struct operation *operation, void **list);
 bool launch_is_cooperative(const struct operation *operation);
 void launch_set_cooperative(struct operation *operation, bool cooperative);
-/* Blocks of a cluster; zeros: there are none. */
+/* Blocks per cluster axis; zeros: no clusters. */
 void launch_cluster(const struct operation *operation, unsigned cluster[3]);
 CUresult launch_set_cluster(struct operation *operation, const unsigned cluster[3]);
-/* Both: whether they are the same, and making them so; what a kernel was compiled for stays. */
+/* Compare and copy both settings (cooperative, cluster); what a kernel was compiled for stays. */
 bool launch_is_like(const struct operation *operation, const struct operation *other);
 void launch_set_like(struct operation *operation, const struct operation *other);
 
-/* A copy that the host does not wait for: what it has in flight from its submission on. */
+/* The memory in use by a copy that the host does not wait for, from its submission on. */
 struct copy_flight {
     uint64_t number; /* findings/in_flight.h */
     struct races_rows written, read;
@@ -42,14 +44,14 @@ struct copy_flight {
 struct copy_flight copy_begins(struct operation *operation);
 /* The same for a fill. */
 struct copy_flight fill_flight(const struct operation *operation);
-/* `op` may be NULL: it could not be submitted. */
+/* `op` NULL: the submission failed. */
 void copy_submitted(const struct copy_flight *flight, const struct timeline_op *op);
 CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
                         struct operation **operation, struct timeline_work *work);
 void copy_describe(const struct operation *operation, CUDA_MEMCPY3D *params);
 CUresult fill_operation(struct context *context, const CUDA_MEMSET_NODE_PARAMS_v2 *params,
                         struct operation **operation, struct timeline_work *work);
-/* Whether a fill's address is memory: one that is captured has not been asked. */
+/* Returns true if a fill's destination is memory: captured fills were not checked. */
 bool fill_is_possible(const struct operation *operation);
 void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2 *params);
 
