@@ -1,5 +1,5 @@
-/* The functions that are exported and not supported. Their true prototypes are not needed, and do
- * not fit: each takes anything, says its name and returns cudaErrorNotSupported. */
+/* The functions that are exported but not supported. Each takes any arguments, reports its name and
+ * returns cudaErrorNotSupported, so the real prototypes are not needed (and would not fit). */
 #include "emulator/driver/driver.h"
 #include "emulator/runtime/error.h"
 

@@ -1,4 +1,4 @@
-/* Arrays, textures and surfaces: the runtime's descriptors as the driver's. */
+/* Arrays, textures and surfaces: conversion of the runtime's descriptors to the driver's. */
 #include "emulator/driver/driver.h"
 #include "emulator/runtime/runtime.h"
 
@@ -22,7 +22,7 @@ static const struct {
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* One, two or four channels of the same size, from x on. */
+/* Converts a channel format: one, two or four channels of the same size, beginning with x. */
 static cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
                              unsigned *channels)
 {
@@ -160,7 +160,8 @@ struct end {
     size_t pitch;
 };
 
-/* The driver's kinds of memory on the side that is no array; false: the direction has none. */
+/* The driver's memory type of the side that is not an array. Returns false if the direction does
+ * not fit. */
 static bool memory_of(enum cudaMemcpyKind kind, bool into_array, CUmemorytype *type)
 {
     const enum cudaMemcpyKind host = into_array ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
@@ -170,7 +171,7 @@ static bool memory_of(enum cudaMemcpyKind kind, bool into_array, CUmemorytype *t
     return kind == host || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
 }
 
-/* Rows between an array and memory, or two arrays. `stream` is NULL for the synchronous form. */
+/* Copies rows between an array and memory, or between arrays. `stream` NULL: synchronous. */
 static cudaError_t copy_rows(const struct end *to, const struct end *from, size_t width,
                              size_t height, enum cudaMemcpyKind kind, const CUstream *stream)
 {
@@ -257,10 +258,10 @@ cudaError_t runtime_cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst,
                      kind, NULL);
 }
 
-/* ---- copies of runs, which go on in the next row: deprecated --------------------------------- */
+/* ---- deprecated copies of byte runs, which continue in the next row -------------------------- */
 
-/* A run is the rest of a row, whole rows, and the beginning of a row. `side` walks through the
- * array, `other` through memory. */
+/* Copies a run: the rest of a row, whole rows, and the beginning of a row. `side` advances through
+ * the array, `other` through memory. */
 static cudaError_t copy_run(struct end side, struct end other, bool into_array, size_t count,
                             enum cudaMemcpyKind kind, const CUstream *stream)
 {
@@ -378,14 +379,14 @@ static void resource_from(const CUDA_RESOURCE_DESC *from, struct cudaResourceDes
     }
 }
 
-/* The format of what a texture reads. */
+/* The texel format of a resource. */
 static CUarray_format resource_format(const CUDA_RESOURCE_DESC *resource)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {.Format = CU_AD_FORMAT_FLOAT};
     if (resource->resType == CU_RESOURCE_TYPE_LINEAR) return resource->res.linear.format;
     if (resource->resType == CU_RESOURCE_TYPE_PITCH2D) return resource->res.pitch2D.format;
     if (resource->resType == CU_RESOURCE_TYPE_ARRAY)
-        (void)cuArray3DGetDescriptor(&d, resource->res.array.hArray); /* the driver will say */
+        (void)cuArray3DGetDescriptor(&d, resource->res.array.hArray); /* checked by the driver */
     CUarray level;
     if (resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
         cuMipmappedArrayGetLevel(&level, resource->res.mipmap.hMipmappedArray, 0) == CUDA_SUCCESS)

@@ -1,4 +1,4 @@
-/* Batches, and pools by location: the runtime's structures are laid out as the driver's. */
+/* Batches, and pools by location: the runtime's structures have the same layout as the driver's. */
 #include "emulator/runtime/runtime.h"
 
 #define SAME_LAYOUT(ours, theirs, last)                                                            \

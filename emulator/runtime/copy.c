@@ -1,9 +1,9 @@
-/* Copies and fills: each becomes the driver's function for its direction and its stream. */
+/* Copies and fills: each calls the driver's function for its direction and stream. */
 #include "emulator/driver/driver.h"
 #include "emulator/runtime/runtime.h"
 
-/* The driver's variants for the calling thread's own default stream, which cuda.h only declares in
- * their place. */
+/* The driver's variants for per-thread default streams. cuda.h declares them only under the plain
+ * names. */
 CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void *from, size_t bytes);
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t bytes);
@@ -14,7 +14,7 @@ CUresult cuMemsetD8_v2_ptds(CUdeviceptr to, unsigned char value, size_t bytes);
 CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
                               size_t height);
 
-/* The synchronous functions of the driver, which name no stream. */
+/* The driver's synchronous functions, which take no stream. */
 static const struct synchronous {
     CUresult (*any)(CUdeviceptr to, CUdeviceptr from, size_t bytes);
     CUresult (*to_device)(CUdeviceptr to, const void *from, size_t bytes);
@@ -43,8 +43,8 @@ CUresult runtime_copy_rows(const CUDA_MEMCPY2D *copy)
 
 /* ---- one dimension --------------------------------------------------------------------------- */
 
-/* The driver has no function for this direction but the one that takes any address; the one for
- * rows says so when one is the device's. */
+/* Describes a copy between host addresses. The driver has no function for this direction; its
+ * function for rows reports device addresses, unlike the one that accepts any address. */
 static CUDA_MEMCPY2D between_host(void *to, const void *from, size_t bytes)
 {
     return (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -108,7 +108,8 @@ cudaError_t runtime_cudaMemcpyAsync(void *dst, const void *src, size_t count,
 
 /* ---- between devices ------------------------------------------------------------------------- */
 
-/* Addresses are unique among all devices, so that naming these adds nothing but a check. */
+/* Checks the ordinals. Addresses are unique among all devices, so naming the devices adds no
+ * information. */
 static cudaError_t check_devices(int first, int second)
 {
     CUdevice handle;
@@ -134,7 +135,7 @@ cudaError_t runtime_cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *sr
 
 /* ---- two and three dimensions ---------------------------------------------------------------- */
 
-/* The driver's kinds of memory at both ends of a copy. */
+/* The driver's memory types of both ends of a copy. Returns false for an invalid direction. */
 static bool ends_of(enum cudaMemcpyKind kind, CUmemorytype *from, CUmemorytype *to)
 {
     static const struct {
@@ -165,7 +166,8 @@ static cudaError_t describe_rows(CUDA_MEMCPY2D *copy, void *dst, size_t dpitch, 
                             .WidthInBytes = width,
                             .Height = height};
     if (width == 0 || height == 0) return cudaSuccess;
-    /* The driver takes a pitch of 0 for rows without a gap, the runtime only for a single row. */
+    /* The driver takes a pitch of 0 for dense rows; the runtime accepts it only for a single
+     * row. */
     if (height > 1 && (dpitch < width || spitch < width)) return cudaErrorInvalidPitchValue;
     if (!ends_of(kind, &copy->srcMemoryType, &copy->dstMemoryType))
         return cudaErrorInvalidMemcpyDirection;
@@ -191,8 +193,8 @@ cudaError_t runtime_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src,
     return runtime_error(cuMemcpy2DAsync(&copy, runtime_stream(stream)));
 }
 
-/* Bytes of what a copy's extent counts: elements of the array that takes part, else bytes. 0: an
- * array that is none, or two whose elements differ. */
+/* Bytes per unit of a copy's extent: the element size of the array that takes part, else 1. 0: an
+ * invalid array, or two arrays with different element sizes. */
 static size_t element_of(cudaArray_const_t from, cudaArray_const_t to)
 {
     size_t a = from != NULL ? runtime_array_element(from) : 0;
@@ -201,8 +203,8 @@ static size_t element_of(cudaArray_const_t from, cudaArray_const_t to)
     return from != NULL ? a : to != NULL ? b : 1;
 }
 
-/* Whether rows and slices of a copy's extent are apart, wherever in them it begins: that is the
- * driver's business. A single row needs no pitch. */
+/* Returns true if the pitch separates the rows and slices of the extent. The start offset is
+ * checked by the driver. A single row needs no pitch. */
 static bool pitch_fits(const struct cudaPitchedPtr *side, struct cudaExtent extent, size_t element)
 {
     if (extent.depth > 1 && side->ysize < extent.height) return false;
@@ -238,7 +240,7 @@ cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3D
                             .Depth = p->extent.depth};
     if (!ends_of(p->kind, &copy->srcMemoryType, &copy->dstMemoryType))
         return cudaErrorInvalidMemcpyDirection;
-    /* An array is device memory, whatever else the other side is. */
+    /* An array is always device memory. */
     if ((from_array && copy->srcMemoryType == CU_MEMORYTYPE_HOST) ||
         (to_array && copy->dstMemoryType == CU_MEMORYTYPE_HOST))
         return cudaErrorInvalidValue;
@@ -254,7 +256,7 @@ static bool is_empty(struct cudaExtent extent)
     return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
 
-/* A copy of nothing may say anything. */
+/* An empty copy is accepted whatever its other parameters are. */
 cudaError_t runtime_cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D copy;
@@ -273,7 +275,7 @@ cudaError_t runtime_cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStr
     return runtime_error(cuMemcpy3DAsync(&copy, runtime_stream(stream)));
 }
 
-/* Between devices, of which there is one: what the parameters name twice is checked. */
+/* Converts a copy between devices to an ordinary copy, after checking the devices and arrays. */
 static cudaError_t between_devices(const struct cudaMemcpy3DPeerParms *p,
                                    struct cudaMemcpy3DParms *same)
 {
@@ -328,8 +330,8 @@ static bool is_from_variable(enum cudaMemcpyKind kind)
            kind == cudaMemcpyDefault;
 }
 
-/* The variable's part, where a copy's direction is `right`. What is wrong in several ways is
- * called a wrong size by the functions that wait, and a wrong direction by the others. */
+/* Finds a part of a variable and checks the copy's direction. If both size and direction are wrong,
+ * synchronous functions report the size and asynchronous ones the direction. */
 static cudaError_t part_for_copy(const void *symbol, size_t offset, size_t count, bool right,
                                  bool asynchronous, CUdeviceptr *address)
 {
@@ -427,7 +429,8 @@ cudaError_t runtime_cudaMemset2DAsync(void *devPtr, size_t pitch, int value, siz
                                            height, runtime_stream(stream)));
 }
 
-/* Slices whose rows follow each other without a gap are one area; others are filled one by one. */
+/* Fills a 3-D box as areas of rows: one area if the slices follow each other without a gap, else
+ * one per slice. Returns the number of areas. */
 static size_t areas_of(struct cudaPitchedPtr to, struct cudaExtent extent, size_t *rows)
 {
     bool whole = to.ysize == extent.height;

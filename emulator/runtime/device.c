@@ -1,4 +1,4 @@
-/* Devices: how many there are, what they are like, which one the thread uses. */
+/* Devices: number, properties, and the thread's device. */
 #include "emulator/runtime/runtime.h"
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ cudaError_t runtime_cudaRuntimeGetVersion(int *runtimeVersion)
     return cudaSuccess;
 }
 
-/* ---- what they are like ---------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 cudaError_t runtime_cudaGetDeviceCount(int *count)
 {
@@ -25,7 +25,7 @@ cudaError_t runtime_cudaGetDeviceCount(int *count)
 
 static const struct property {
     size_t offset;
-    size_t size; /* of the field: an int's or a size_t's */
+    size_t size; /* size of the field: an int or a size_t */
     CUdevice_attribute attribute;
 } properties[] = {
 #define PROPERTY(field, attribute)                                                                 \
@@ -59,7 +59,7 @@ cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int dev
     return runtime_error(result);
 }
 
-/* The attributes have the same numbers in both APIs. */
+/* Attributes have the same numbers in both APIs. */
 cudaError_t runtime_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
 {
     CUdevice handle;
@@ -82,9 +82,9 @@ cudaError_t runtime_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
     return runtime_error(result);
 }
 
-/* ---- which one ------------------------------------------------------------------------------- */
+/* ---- choosing a device ----------------------------------------------------------------------- */
 
-/* The best match is asked for; the first device is as good as any. */
+/* Always chooses the first device: the function asks for the best match, and none is required. */
 cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 {
     if (device == NULL || prop == NULL) return cudaErrorInvalidValue;
@@ -114,7 +114,7 @@ cudaError_t runtime_cudaInitDevice(int device, unsigned int deviceFlags, unsigne
     if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
     if (result != CUDA_SUCCESS) return runtime_error(result);
 
-    /* Makes the device ready, and leaves the thread with the one that it had. */
+    /* Initialises the device, then restores the thread's own device. */
     int before = runtime_device();
     cudaError_t error = runtime_use_device(device);
     if (error == cudaSuccess && before != device) error = runtime_use_device(before);
@@ -140,7 +140,7 @@ cudaError_t runtime_cudaSetDeviceFlags(unsigned int flags)
     CUresult result = cuDevicePrimaryCtxSetFlags(device, flags & ~(unsigned)cudaDeviceMapHost);
     if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
     if (result != CUDA_SUCCESS || current != NULL) return runtime_error(result);
-    return runtime_use_device(device); /* a device that has not started yet starts with them */
+    return runtime_use_device(device); /* a device that has not started yet starts with the flags */
 }
 
 cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
@@ -154,7 +154,7 @@ cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
                                  : cuDevicePrimaryCtxGetState(runtime_device(), flags, &active);
     if (result == CUDA_SUCCESS) {
         *flags &= ~(unsigned)(CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE);
-        *flags |= cudaDeviceMapHost; /* always possible, and always told */
+        *flags |= cudaDeviceMapHost; /* always possible and always reported */
     }
     return runtime_error(result);
 }
@@ -164,7 +164,7 @@ cudaError_t runtime_cudaDeviceReset(void)
     return runtime_reset_device(runtime_device());
 }
 
-/* ---- the current one ------------------------------------------------------------------------- */
+/* ---- the current device ---------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaDeviceSynchronize(void)
 {
@@ -244,7 +244,8 @@ cudaError_t runtime_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr
         cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
 }
 
-/* No two devices here can reach each other's memory, and none is a peer of itself. */
+/* Refuses access between devices: no device can access another device's memory, and none is its own
+ * peer. */
 static cudaError_t refuse_peer(int peer, cudaError_t refusal)
 {
     CUdevice handle;
@@ -263,7 +264,7 @@ cudaError_t runtime_cudaDeviceDisablePeerAccess(int peerDevice)
     return refuse_peer(peerDevice, cudaErrorPeerAccessNotEnabled);
 }
 
-/* ---- what the driver exports ----------------------------------------------------------------- */
+/* ---- entry points of the driver -------------------------------------------------------------- */
 
 cudaError_t
 runtime_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
@@ -288,7 +289,7 @@ cudaError_t runtime_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,
                                                     driverStatus);
 }
 
-/* ---- channel descriptions: of arrays, which do not exist here: nothing is computed ----------- */
+/* ---- channel descriptions -------------------------------------------------------------------- */
 
 RUNTIME_EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                                   enum cudaChannelFormatKind f)

@@ -26,7 +26,7 @@ bool runtime_is_error(int error)
     return find(error) != NULL;
 }
 
-/* "Not yet" is an answer and no failure: it is not remembered. */
+/* cudaErrorNotReady is an answer and not a failure, so it is not remembered. */
 cudaError_t runtime_keep_error(cudaError_t error)
 {
     if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
@@ -49,7 +49,8 @@ void runtime_forget_error(void)
 
 static const char unknown[] = "unrecognized error code";
 
-/* For a function that is no call that a trace shows, except when it starts the driver. */
+/* For functions that the trace does not show as calls: makes a call of one only if it initialises
+ * the driver. */
 static void start(const char *name, const void *caller)
 {
     if (runtime_has_started()) return;

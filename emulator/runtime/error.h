@@ -1,6 +1,6 @@
-/* runtime_error: the thread's last error, and what an error code is called.
+/* error: the thread's last error, and the names of error codes.
  *
- * Apart from runtime.h because the functions that are not supported are defined without NVIDIA's
+ * Separate from runtime.h because the unsupported functions are defined without NVIDIA's
  * prototypes, which runtime.h includes.
  *
  * Source: CUDA Runtime API 13.0, "Error Handling".
@@ -11,15 +11,15 @@
 #include <driver_types.h>
 #include <stdbool.h>
 
-/* Keeps `error` as the thread's last error unless it is cudaSuccess, which leaves an earlier error
- * in place. Returns `error`. */
+/* Keeps `error` as the thread's last error. cudaSuccess and cudaErrorNotReady leave an earlier
+ * error in place. Returns `error`. */
 cudaError_t runtime_keep_error(cudaError_t error);
 
-/* Forgets it: what CUDA's functions do that reset it on their way, although they are not asked to.
+/* Clears the last error, for functions of CUDA that do so as an undocumented side effect.
  */
 void runtime_forget_error(void);
 
-/* Whether `error` is a code of the runtime. */
+/* Returns true if `error` is an error code of the runtime. */
 bool runtime_is_error(int error);
 
 #endif

@@ -1,9 +1,9 @@
-/* CUDA graphs: the driver's, under their other names, with the runtime's ways of naming kernels and
- * describing copies. Nodes of single kinds are runtime/graph_node.c. */
+/* CUDA graphs: the driver's functions under the runtime's names, with the runtime's ways of naming
+ * kernels and describing copies. Nodes of single types are in runtime/graph_node.c. */
 #include "emulator/runtime/runtime.h"
 
-/* A function that only changes its name. Handles are the driver's, and enumerations have the same
- * numbers in both APIs. */
+/* Defines a function that only changes the name. Handles are the driver's, and enumerations have
+ * the same numbers in both APIs. */
 #define SAME(name, driver_name, parameters, arguments)                                             \
     cudaError_t runtime_##name parameters                                                          \
     {                                                                                              \
@@ -132,7 +132,7 @@ SAME(cudaGraphExecUpdate, cuGraphExecUpdate,
      (cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo),
      (hGraphExec, hGraph, (CUgraphExecUpdateResultInfo *)resultInfo))
 
-/* ---- objects that go with a graph ------------------------------------------------------------ */
+/* ---- user objects ---------------------------------------------------------------------------- */
 
 SAME(cudaUserObjectCreate, cuUserObjectCreate,
      (cudaUserObject_t * object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount,

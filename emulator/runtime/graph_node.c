@@ -1,16 +1,16 @@
-/* Nodes of graphs by kind: a kernel is named by its host function, a copy described as for
- * cudaMemcpy3D; both become the driver's parameters, and back. */
+/* Graph nodes by type: a kernel is named by its host function, a copy is described as for
+ * cudaMemcpy3D. Both are converted to the driver's parameters and back. */
 #include "emulator/runtime/runtime.h"
 
 #include <string.h>
 
-/* The parameters that all functions adding a node begin with. */
+/* The first parameters of every function that adds a node. */
 #define ADD                                                                                        \
     cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,          \
         size_t numDependencies
 #define ADDED pGraphNode, graph, pDependencies, numDependencies
 
-/* The context of a node that copies or fills. */
+/* The context of a copy or fill node: the current one. */
 static CUcontext current(void)
 {
     CUcontext context = NULL;
@@ -20,7 +20,8 @@ static CUcontext current(void)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* A kernel's host function, or a handle that the runtime or the driver gave out for it. */
+/* Converts a kernel's parameters. The kernel is given by its host function, or by a handle of the
+ * runtime or the driver. */
 static cudaError_t kernel_of(const struct cudaKernelNodeParams *from, CUDA_KERNEL_NODE_PARAMS *to)
 {
     CUfunction function;
@@ -119,7 +120,7 @@ cudaError_t runtime_cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cuda
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* One row, which has no pitch. */
+/* Describes a copy of one row, which needs no pitch. */
 static cudaError_t describe_flat(CUDA_MEMCPY3D *copy, void *dst, const void *src, size_t count,
                                  enum cudaMemcpyKind kind)
 {
@@ -185,12 +186,13 @@ cudaError_t runtime_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
     if (pNodeParams == NULL) return cudaErrorInvalidValue;
     CUresult result = cuGraphMemcpyNodeGetParams(node, &copy);
     if (result == CUDA_SUCCESS && (copy.srcArray != NULL || copy.dstArray != NULL))
-        return cudaErrorNotSupported; /* its positions would have to be counted in elements */
+        return cudaErrorNotSupported; /* positions would have to be counted in elements */
     if (result == CUDA_SUCCESS) *pNodeParams = copy_from(&copy);
     return runtime_error(result);
 }
 
-/* Adding, setting, and setting in an executable graph, of one way to describe a copy. */
+/* Defines the functions for adding a node, setting it, and setting it in an executable graph, for
+ * one way to describe a copy. */
 #define COPY_FUNCTIONS(suffix, describe, parameters, arguments)                                    \
     cudaError_t runtime_cudaGraphAddMemcpyNode##suffix(ADD, PARAMETERS parameters)                 \
     {                                                                                              \
@@ -288,7 +290,7 @@ cudaError_t runtime_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec,
     return runtime_error(cuGraphExecMemsetNodeSetParams(hGraphExec, node, &params, current()));
 }
 
-/* ---- the rest: the driver's functions under other names -------------------------------------- */
+/* ---- functions that are the driver's under other names --------------------------------------- */
 
 _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS), "one layout");
 
@@ -360,7 +362,7 @@ SAME(cudaDeviceSetGraphMemAttribute, cuDeviceSetGraphMemAttribute,
      (device, (CUgraphMem_attribute)attr, value))
 SAME(cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim, (int device), (device))
 
-/* ---- any kind -------------------------------------------------------------------------------- */
+/* ---- any type -------------------------------------------------------------------------------- */
 
 static cudaError_t kernel_of_any(const struct cudaKernelNodeParamsV2 *from, CUgraphNodeParams *to)
 {
@@ -378,7 +380,8 @@ static cudaError_t kernel_of_any(const struct cudaKernelNodeParamsV2 *from, CUgr
     return error;
 }
 
-/* The runtime's union as the driver's. What is laid out alike is copied as it is. */
+/* Converts the union of node parameters to the driver's. Members with the same layout are
+ * copied. */
 static cudaError_t node_of(const struct cudaGraphNodeParams *from, CUgraphNodeParams *to)
 {
     if (from == NULL) return cudaErrorInvalidValue;
@@ -424,7 +427,7 @@ static cudaError_t node_of(const struct cudaGraphNodeParams *from, CUgraphNodePa
         to->conditional.type = (CUgraphConditionalNodeType)from->conditional.type;
         to->conditional.size = from->conditional.size;
         return cudaSuccess;
-    default: /* without parameters, or refused by the driver, by name */
+    default: /* types without parameters; the driver refuses unsupported ones by name */
         return cudaSuccess;
     }
 }

@@ -1,4 +1,4 @@
-/* Kernels: launch configurations, launches, what a kernel is like, libraries loaded by hand. */
+/* Kernels: launch configurations, launches, attributes of functions, libraries loaded by hand. */
 #include "emulator/runtime/error.h"
 #include "emulator/runtime/runtime.h"
 
@@ -6,23 +6,24 @@
 
 /* ---- the launch configuration of <<<...>>> --------------------------------------------------- */
 
-/* `k<<<grid, block>>>(f())` pushes before f() is called, which may launch as well. */
+/* Configurations nest: `k<<<grid, block>>>(f())` pushes one before it calls f(), which may launch
+ * as well. */
 #define DEEPEST 64
 
 struct configuration {
     dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
-    const void *caller; /* where the <<<...>>> stands in the submission */
+    const void *caller; /* return address of the <<<...>>> in the submission */
 };
 
 static _Thread_local struct {
     struct configuration stack[DEEPEST];
     unsigned depth;
-    const void *caller; /* of the configuration popped last: the launch that follows is its */
+    const void *caller; /* of the configuration popped last; the next launch belongs to it */
 } thread;
 
-/* Not zero makes the host code leave the launch out. */
+/* A result other than 0 makes the compiler's host code skip the launch. */
 RUNTIME_EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
                                                     struct CUstream_st *stream)
 {
@@ -47,8 +48,8 @@ RUNTIME_EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, s
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* A launch takes an address that nothing was registered for as a cudaKernel_t that is not one. The
- * configuration is the driver's to check. */
+/* Finds the function of a launch. Like CUDA, a launch treats an unregistered address as an invalid
+ * cudaKernel_t. The launch configuration is checked by the driver. */
 static cudaError_t find_for_launch(const void *symbol, CUfunction *function)
 {
     cudaError_t error = runtime_function(symbol, function);
@@ -111,8 +112,8 @@ cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const 
     return runtime_error(cuLaunchKernelEx(&driver_config, function, args, NULL));
 }
 
-/* What <<<...>>> becomes: a handle that is looked up once, then launches by it. Ours is the host
- * function's address, so that looking it up cannot fail, and loads nothing. */
+/* Host code of <<<...>>> looks up a kernel handle once and launches by it. Here the handle is the
+ * host function's address, so the lookup cannot fail and loads nothing. */
 RUNTIME_EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *symbol)
 {
     *kernel = (cudaKernel_t)symbol;
@@ -145,11 +146,11 @@ RUNTIME_EXPORT cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gri
                              RUNTIME_PER_THREAD);
 }
 
-/* ---- what a kernel is like ------------------------------------------------------------------- */
+/* ---- attributes of functions ----------------------------------------------------------------- */
 
 static const struct attribute {
     size_t offset;
-    size_t size; /* of the field: an int's or a size_t's */
+    size_t size; /* size of the field: an int or a size_t */
     CUfunction_attribute attribute;
 } attributes[] = {
 #define ATTRIBUTE(field, name)                                                                     \
@@ -194,7 +195,7 @@ cudaError_t runtime_cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const
     return error;
 }
 
-/* The attributes and configurations have the same numbers in both APIs. */
+/* Attributes and configurations have the same numbers in both APIs. */
 cudaError_t runtime_cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
 {
     CUfunction function;
@@ -308,7 +309,7 @@ cudaError_t runtime_cudaOccupancyMaxActiveClusters(int *numClusters, const void 
 
 /* ---- libraries ------------------------------------------------------------------------------- */
 
-/* The options have the same numbers in both APIs; cudaLibrary_t and cudaKernel_t are the driver's
+/* Options have the same numbers in both APIs; cudaLibrary_t and cudaKernel_t are the driver's
  * handles. */
 cudaError_t runtime_cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
                                         enum cudaJitOption *jitOptions, void **jitOptionsValues,

@@ -1,11 +1,11 @@
-/* Memory: allocation, what a pointer is, hints, pools. */
+/* Memory: allocation, pointer attributes, hints, pools. */
 #include "emulator/runtime/runtime.h"
 
 #include <string.h>
 
 /* ---- device memory --------------------------------------------------------------------------- */
 
-/* Unlike the driver, the runtime grants an allocation of nothing: a null pointer. */
+/* Unlike the driver, the runtime accepts an allocation of size 0 and returns NULL. */
 cudaError_t runtime_cudaMalloc(void **devPtr, size_t size)
 {
     CUdeviceptr address = 0;
@@ -20,7 +20,7 @@ cudaError_t runtime_cudaFree(void *devPtr)
     return runtime_error(cuMemFree((CUdeviceptr)devPtr));
 }
 
-/* ---- between processes: one layout of handles in both APIs ------------------------------------
+/* ---- between processes: both APIs have one layout of handles ----------------------------------
  */
 
 _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle), "one layout");
@@ -158,7 +158,7 @@ cudaError_t runtime_cudaHostGetFlags(unsigned int *pFlags, void *pHost)
     return runtime_error(cuMemHostGetFlags(pFlags, pHost));
 }
 
-/* ---- what a pointer is ----------------------------------------------------------------------- */
+/* ---- pointer attributes ---------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
                                              const void *ptr)
@@ -174,15 +174,15 @@ cudaError_t runtime_cudaPointerGetAttributes(struct cudaPointerAttributes *attri
     void *answers[] = {&type, &device_pointer, &host_pointer, &managed, &device};
 
     if (attributes == NULL) return cudaErrorInvalidValue;
-    CUresult result =
-        CUDA_SUCCESS; /* of a null pointer, which the driver refuses: like any other */
+    CUresult result = CUDA_SUCCESS; /* a NULL pointer, which the driver refuses, is treated as an
+                                       unknown address */
     if (ptr != NULL)
         result = cuPointerGetAttributes(sizeof wanted / sizeof *wanted, wanted, answers,
                                         (CUdeviceptr)ptr);
     if (result != CUDA_SUCCESS) return runtime_error(result);
     *attributes = (struct cudaPointerAttributes){
         .device = device, .devicePointer = (void *)device_pointer, .hostPointer = host_pointer};
-    if (type == 0) { /* memory that CUDA does not know: the host's own */
+    if (type == 0) { /* memory unknown to CUDA: ordinary host memory */
         attributes->type = cudaMemoryTypeUnregistered;
         attributes->device = cudaInvalidDeviceId;
         attributes->devicePointer = NULL;
@@ -197,7 +197,7 @@ cudaError_t runtime_cudaPointerGetAttributes(struct cudaPointerAttributes *attri
 
 /* ---- hints about managed memory -------------------------------------------------------------- */
 
-/* Kinds of location and of advice have the same numbers in both APIs. */
+/* Location types and advice have the same numbers in both APIs. */
 static CUmemLocation location_of(struct cudaMemLocation location)
 {
     return (CUmemLocation){.type = (CUmemLocationType)location.type, .id = location.id};

@@ -1,6 +1,6 @@
-/* What the compiler's host code registers before main: fat binaries, and by host address the
- * kernels and variables in them. A fat binary becomes a library of the driver at the first use of
- * one of its symbols; the driver loads a library into each context at its first use there. */
+/* What the compiler's host code registers before main: fat binaries, and their kernels and
+ * variables by host address. A fat binary becomes a library of the driver at the first use of one
+ * of its symbols; the driver loads the library into each context at its first use there. */
 #include "emulator/runtime/runtime.h"
 
 #include <pthread.h>
@@ -9,22 +9,23 @@
 
 struct binary {
     const void *image;
-    pthread_mutex_t lock; /* of library and result */
+    pthread_mutex_t lock; /* protects library and the result of loading it */
     CUlibrary library;    /* NULL until it is loaded */
     struct symbol *symbols;
     struct managed *managed;
 };
 
-/* A kernel or a device variable. Found by its host address, owned by its binary. */
+/* A kernel or a device variable. Found by its host address, owned by its fat binary. */
 struct symbol {
-    const void *host; /* first: the tree's order is by it */
-    const char *name; /* in the PTX; the program's own string */
+    const void *host; /* must be first: the tree is ordered by it */
+    const char *name; /* in the PTX; the string belongs to the program */
     struct binary *binary;
-    CUkernel kernel; /* NULL until it is asked for, and in a variable; atomic */
+    CUkernel kernel; /* NULL for variables and until the first use; atomic */
     struct symbol *next;
 };
 
-/* A __managed__ variable: the host's code reaches it through a pointer that we fill in. */
+/* A __managed__ variable. Host code accesses it through a pointer that __cudaInitModule fills
+ * in. */
 struct managed {
     void **pointer;
     const char *name;
@@ -53,8 +54,8 @@ static struct symbol *find(void *const *tree, const void *host)
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-/* None of these functions can report an error; without memory the symbol stays unknown and its use
- * is refused. */
+/* Adds a symbol. Registration cannot report errors; if memory runs out the symbol stays unknown,
+ * and its use is refused. */
 static void add_symbol(void **tree, struct binary *binary, const void *host, const char *name)
 {
     struct symbol *symbol = malloc(sizeof *symbol);
@@ -85,7 +86,7 @@ RUNTIME_EXPORT void **__cudaRegisterFatBinary(void *image)
 
 RUNTIME_EXPORT void __cudaRegisterFatBinaryEnd(void **handle)
 {
-    (void)handle; /* nothing is loaded before it is used */
+    (void)handle; /* nothing is loaded before its first use */
 }
 
 RUNTIME_EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device,
@@ -100,7 +101,7 @@ RUNTIME_EXPORT void __cudaRegisterFunction(void **handle, const char *host, char
 RUNTIME_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
                                       int external, size_t size, int constant, int global)
 {
-    (void)device, (void)external, (void)size, (void)constant, (void)global; /* the PTX says it */
+    (void)device, (void)external, (void)size, (void)constant, (void)global; /* the PTX has it */
     add_symbol(&registry.variables, (struct binary *)handle, host, name);
 }
 
@@ -120,8 +121,8 @@ RUNTIME_EXPORT void __cudaRegisterManagedVar(void **handle, void **pointer, char
     add_symbol(&registry.variables, binary, pointer, name);
 }
 
-/* At the program's end, or when a shared object with device code is closed. The library stays with
- * the driver: its kernels may still run. */
+/* Called at the program's end, or when a shared object with device code is closed. The driver keeps
+ * the library, because its kernels may still run. */
 RUNTIME_EXPORT void __cudaUnregisterFatBinary(void **handle)
 {
     struct binary *binary = (struct binary *)handle;
@@ -191,7 +192,8 @@ const char *runtime_function_name(const void *symbol)
     return known != NULL ? known->name : NULL;
 }
 
-/* A walk over the registered kernels, for the one that is `wanted` in the current context. */
+/* Arguments of a walk over the registered kernels that searches the one with the function `wanted`
+ * in the current context. */
 static _Thread_local struct {
     CUfunction wanted;
     const void *found;
@@ -228,8 +230,8 @@ cudaError_t runtime_variable(const void *symbol, CUdeviceptr *address, size_t *s
     return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : runtime_error(result);
 }
 
-/* Called before the host's first access to a managed variable of the binary; the host then reads
- * the pointers that are set here. On failure they stay NULL, and the access ends the program. */
+/* Called before the host's first access to a managed variable of the fat binary; sets the pointers
+ * that the host then reads. On failure they stay NULL, and the access crashes the program. */
 RUNTIME_EXPORT char __cudaInitModule(void **handle)
 {
     struct binary *binary = (struct binary *)handle;

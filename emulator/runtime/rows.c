@@ -1,4 +1,4 @@
-/* The exported functions, made from the rows. */
+/* Defines the exported functions, one per row. */
 #include "emulator/runtime/runtime.h"
 
 #define ROW(symbol, name, needs, stream, parameters, arguments)                                    \

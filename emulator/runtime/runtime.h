@@ -1,12 +1,12 @@
-/* runtime: libcudart.so.13, the runtime API over the driver's public functions.
+/* runtime: libcudart.so.13, the runtime API on top of the driver's public functions.
  *
- * It holds what the driver does not know: which fat binaries, kernels and variables the program
- * registered, each host thread's device, last error and launch configurations. It never launches,
- * copies or allocates by itself, and it knows nothing of streams' order or of memory: every rule of
- * those is the driver's, stated once.
+ * This library holds what the driver does not know: the fat binaries, kernels and variables that
+ * the program registered, and each host thread's device, last error and launch configurations. It
+ * never launches, copies or allocates by itself, and knows nothing of stream order or memory: those
+ * rules exist once, in the driver.
  *
- * Nothing is started when a program registers its kernels (before main): the driver is initialised
- * at the first call, the primary context retained at the first that needs a context.
+ * Nothing starts when a program registers its kernels (before main). The first call initialises the
+ * driver; the first call that needs a context retains the primary context.
  *
  * Source: CUDA Runtime API 13.0; crt/host_runtime.h for what the compiler's host code calls.
  */
@@ -27,80 +27,83 @@
 enum runtime_needs { RUNTIME_ANY, RUNTIME_READY, RUNTIME_CURRENT, RUNTIME_ASYNC };
 enum runtime_default_stream { RUNTIME_LEGACY, RUNTIME_PER_THREAD };
 
-/* Enters a public function: records the call and the address it comes from, makes ready what it
- * needs. Returns the error that the call must return without doing anything, or cudaSuccess. */
+/* Enters a public function: records the call and its return address, and prepares what it needs
+ * (driver, context). Returns cudaSuccess, or the error that the call must return without doing
+ * anything. */
 cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_needs needs,
                           enum runtime_default_stream stream);
 
-/* Leaves it, after an enter that succeeded or not: an error becomes the last error. Returns
- * `error`. */
+/* Leaves a public function, whether runtime_enter succeeded or not: an error becomes the thread's
+ * last error. Returns `error`. */
 cudaError_t runtime_leave(cudaError_t error);
 
-/* The first call of whatever function initialises the driver (as with CUDA 13), also one that needs
- * nothing of it and cannot fail by it. */
+/* The first call of any function initialises the driver (as in CUDA 13), even one that needs
+ * nothing of the driver and cannot fail because of it. */
 bool runtime_has_started(void);
 void runtime_start(void);
 
-/* ---- what the thread works with -------------------------------------------------------------- */
+/* ---- state of the thread --------------------------------------------------------------------- */
 
-/* A driver's code as the runtime's: the numbers are the same, unknown ones become
+/* Converts a driver's error code: the numbers are the same, unknown ones become
  * cudaErrorUnknown. */
 cudaError_t runtime_error(CUresult result);
 
-/* `stream` as the driver's, with stream 0 made what it means in the current call. */
+/* Converts a stream for the driver; stream 0 becomes the default stream of the current call's
+ * variant. */
 CUstream runtime_stream(cudaStream_t stream);
 
-/* True in a call of the per-thread default stream's variant. */
+/* Returns true in a call of the variant for per-thread default streams. */
 bool runtime_per_thread(void);
 
-/* The ordinal of the device that the thread uses. */
+/* Returns the ordinal of the thread's device. */
 int runtime_device(void);
 
-/* Makes `device` the thread's and its primary context current, whatever was current before. */
+/* Makes `device` the thread's device and its primary context current, whatever was current
+ * before. */
 cudaError_t runtime_use_device(int device);
 
-/* Gives the primary context of `device` back; the next call that needs one retains it again. */
+/* Releases the primary context of `device`; the next call that needs it retains it again. */
 cudaError_t runtime_reset_device(int device);
 
-/* ---- what the program registered ------------------------------------------------------------- */
+/* ---- registered kernels and variables -------------------------------------------------------- */
 
-/* The kernel that the host function `symbol` stands for, in the current context. `symbol` may also
- * be a cudaKernel_t. Errors: cudaErrorInvalidDeviceFunction when nothing of that address was
- * registered; the driver's, when the fat binary cannot be loaded. */
+/* Finds the function of a kernel in the current context. `symbol` is the kernel's host function or
+ * a cudaKernel_t. Errors: cudaErrorInvalidDeviceFunction if nothing was registered for that
+ * address; the driver's error if the fat binary cannot be loaded. */
 cudaError_t runtime_function(const void *symbol, CUfunction *function);
 
-/* The same, without a context. */
+/* The same without a context: finds the kernel of a library. */
 cudaError_t runtime_kernel(const void *symbol, CUkernel *kernel);
 
-/* The name that the program registered for `symbol`, or NULL. */
+/* The name under which the program registered `symbol`, or NULL. */
 const char *runtime_function_name(const void *symbol);
 
-/* The device variable that `symbol` stands for, in the current context.
- * Errors: cudaErrorInvalidSymbol, or the driver's. */
+/* Finds the device variable of `symbol` in the current context. Errors: cudaErrorInvalidSymbol, or
+ * the driver's. */
 cudaError_t runtime_variable(const void *symbol, CUdeviceptr *address, size_t *size);
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Rows, waited for as the call's default stream has it. */
+/* Copies rows synchronously, in the default stream of the call's variant. */
 CUresult runtime_copy_rows(const CUDA_MEMCPY2D *copy);
 
-/* Bytes of one element of an array; 0: it is none. */
+/* Bytes of one element of an array; 0: not an array. */
 size_t runtime_array_element(cudaArray_const_t array);
 
-/* The host function of a kernel, or `function` itself when it is none that was registered. */
+/* The host function that was registered for the kernel, or `function` itself if there is none. */
 const void *runtime_symbol(CUfunction function);
 
-/* The address of byte `offset` of a variable, of which `count` bytes are wanted.
- * Errors: as runtime_variable, and cudaErrorInvalidValue past its end. */
+/* The address of byte `offset` of a variable; `count` bytes from there must be inside it. Errors:
+ * as runtime_variable, and cudaErrorInvalidValue past its end. */
 cudaError_t runtime_part_of_variable(const void *symbol, size_t offset, size_t count,
                                      CUdeviceptr *address);
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* What cudaMemcpy3D is given, as the driver's. */
+/* Converts the parameters of cudaMemcpy3D to the driver's. */
 cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3DParms *params);
 
-/* ---- the functions behind the rows ----------------------------------------------------------- */
+/* ---- implementations of the rows ------------------------------------------------------------- */
 
 #define ROW(symbol, name, needs, stream, parameters, arguments)                                    \
     cudaError_t runtime_##name parameters;

@@ -1,18 +1,17 @@
-/* What the runtime keeps by process and by thread, and what stands at the beginning and the end of
- * each of its calls. */
+/* State per process and per thread, and the beginning and the end of every call. */
 #include "emulator/driver/driver.h"
 #include "emulator/runtime/error.h"
 #include "emulator/runtime/runtime.h"
 
 #include <pthread.h>
 
-/* By process. The driver has one device or more; the runtime keeps one primary context of each
- * retained from its first use to cudaDeviceReset. */
+/* State of the process. The runtime retains one primary context per device, from its first use
+ * until cudaDeviceReset. */
 #define MAX_DEVICES 64
 
 static struct {
     pthread_mutex_t lock;
-    bool ready; /* cuInit succeeded; atomic */
+    bool ready; /* cuInit has succeeded; atomic */
     struct {
         CUcontext context;
         bool retained;
@@ -21,7 +20,7 @@ static struct {
 
 static _Thread_local struct {
     int device;
-    CUcontext adopted; /* the context that the runtime, not the submission, made current here */
+    CUcontext adopted; /* context that the runtime, not the submission, made current */
     enum runtime_default_stream default_stream;
 } thread;
 
@@ -32,8 +31,7 @@ cudaError_t runtime_error(CUresult result)
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
-/* cuInit is called once. In a child that was forked after it, the driver's functions refuse by
- * themselves. */
+/* Calls cuInit once. In a child forked after that the driver's functions refuse by themselves. */
 static CUresult make_ready(void)
 {
     if (__atomic_load_n(&runtime.ready, __ATOMIC_ACQUIRE)) return CUDA_SUCCESS;
@@ -60,7 +58,7 @@ static CUresult retain_primary(int device, CUcontext *context)
     if (!runtime.primary[device].retained) {
         result = cuDevicePrimaryCtxRetain(&runtime.primary[device].context, device);
         runtime.primary[device].retained = result == CUDA_SUCCESS;
-        /* Nothing brings back a device whose context a fault has ended. */
+        /* A device whose context a fault has ended cannot be used again. */
         if (result >= CUDA_ERROR_ILLEGAL_ADDRESS) result = CUDA_ERROR_DEVICE_UNAVAILABLE;
     }
     *context = runtime.primary[device].context;
@@ -97,9 +95,9 @@ static bool is_retained(int device)
     return retained;
 }
 
-/* A primary context that somebody else retained and made current is retained for the runtime too,
- * as on a GPU (tests/gpu/primary.cu); one that was made stays its maker's alone. What is wrong with
- * the context, the call itself returns. */
+/* If another caller retained a primary context and made it current, the runtime retains it as well,
+ * as on a GPU (tests/gpu/primary.cu). Contexts created by cuCtxCreate belong to their creator only.
+ * Errors of the context are left to the call itself. */
 static void keep_primary(CUcontext current)
 {
     CUcontext primary;
@@ -112,8 +110,8 @@ static void keep_primary(CUcontext current)
         release_primary(device);
 }
 
-/* A context that the submission made current stays; one that the runtime made current may have
- * been reset in between, by any thread. */
+/* Makes a context current for a call. A context that the submission made current stays; one that
+ * the runtime made current may have been reset meanwhile by any thread. */
 static CUresult make_current(void)
 {
     CUcontext current;
@@ -187,7 +185,8 @@ cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_nee
     return runtime_error(result);
 }
 
-/* What a host function does wrong is not an error of the thread that happens to run it. */
+/* An error of a call inside a host function does not become the error of the thread that runs
+ * it. */
 cudaError_t runtime_leave(cudaError_t error)
 {
     if (overlap_call_permitted()) runtime_keep_error(error);

@@ -1,4 +1,4 @@
-/* Streams and events: the driver's, under their other names. */
+/* Streams and events: the driver's, under the runtime's names. */
 #include "emulator/runtime/runtime.h"
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -39,8 +39,8 @@ cudaError_t runtime_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, 
     return runtime_error(cuStreamWaitEvent(runtime_stream(stream), event, flags));
 }
 
-/* A callback of the runtime differs from the driver's in the name of its error's type only, whose
- * values are the same; it is called as what it is. */
+/* A runtime callback differs from a driver callback only in the name of the error type; the values
+ * are the same, so it is called as it is. */
 cudaError_t runtime_cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                           void *userData, unsigned int flags)
 {
@@ -73,8 +73,8 @@ cudaError_t runtime_cudaStreamGetDevice(cudaStream_t hStream, int *device)
     return runtime_error(cuStreamGetDevice(runtime_stream(hStream), device));
 }
 
-/* The attributes and their values are laid out alike in both APIs: since CUDA 12 cuda.h and
- * driver_types.h declare the same unions. */
+/* Attributes and values have the same layout in both APIs: since CUDA 12 cuda.h and driver_types.h
+ * declare the same unions. */
 _Static_assert(sizeof(cudaLaunchAttributeValue) == sizeof(CUlaunchAttributeValue), "one layout");
 
 cudaError_t runtime_cudaStreamGetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
