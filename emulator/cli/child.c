@@ -9,15 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What another process may send to us and means for the program. */
+/* Signals that are meant for the program when another process sends them to ./emulate. */
 static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGCONT, SIGWINCH};
 enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
 static volatile pid_t child;
 
-/* From the terminal a signal reaches the whole process group, the program too; sent by a process,
- * it has reached us alone. */
+/* Passes a signal on to the program. A signal from the terminal has reached the whole process group
+ * already, including the program; one sent by a process has reached only this process. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     int kept = errno;
@@ -43,18 +43,18 @@ int child_run(const char *path, char *const *arguments, int *status)
 
     if (pipe2(result, O_CLOEXEC) != 0) return errno;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &mask); /* until `child` is known */
+    sigprocmask(SIG_BLOCK, &all, &mask); /* blocked until `child` is known */
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < PASSED_ON; i++) {
         sigaction(passed_on[i], NULL, &before[i]);
-        /* What is ignored stays ignored, in the program too: nohup. */
+        /* Ignored signals stay ignored, in the program too (nohup). */
         if (before[i].sa_handler != SIG_IGN) sigaction(passed_on[i], &action, NULL);
     }
     child = fork();
     if (child == 0) {
         for (int i = 0; i < PASSED_ON; i++) sigaction(passed_on[i], &before[i], NULL);
         sigprocmask(SIG_SETMASK, &mask, NULL);
-        /* SIGKILL, as by a time limit, cannot be passed on. */
+        /* SIGKILL, for example by a time limit, cannot be passed on. */
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) _exit(127);
         execv(path, arguments);
@@ -69,7 +69,7 @@ int child_run(const char *path, char *const *arguments, int *status)
         ssize_t got;
         do got = read(result[0], &why, sizeof why);
         while (got < 0 && errno == EINTR);
-        if (got != sizeof why) why = 0; /* closed by execv: it runs */
+        if (got != sizeof why) why = 0; /* closed by execv: the program runs */
         int lost = wait_for(child, status);
         if (why == 0) why = lost;
     }
@@ -88,7 +88,7 @@ _Noreturn void child_end_alike(int status)
         sigaddset(&only, number);
         sigprocmask(SIG_UNBLOCK, &only, NULL);
         raise(number);
-        exit(128 + number); /* a signal that does not end this process after all */
+        exit(128 + number); /* the signal did not end this process */
     }
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 125);
 }

@@ -1,4 +1,4 @@
-/* emulate: what ./emulate runs once everything is built. See --help, in options.c. */
+/* emulate: the program behind ./emulate, run once everything is built. See --help, in options.c. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,13 +19,13 @@
 #include "trace/trace.h"
 #include "version.h"
 
-/* What a report needs: few records, however many calls a program makes. */
+/* The kinds of records that a report needs: few records, however many calls a program makes. */
 #define KINDS                                                                                      \
     (TRACE_KIND_BIT(TRACE_MODULE) | TRACE_KIND_BIT(TRACE_CREATE) | TRACE_KIND_BIT(TRACE_DESTROY) | \
      TRACE_KIND_BIT(TRACE_FINDING) | TRACE_KIND_BIT(TRACE_ADVICE) |                                \
      TRACE_KIND_BIT(TRACE_SETTING) | TRACE_KIND_BIT(TRACE_STACK) | TRACE_KIND_BIT(TRACE_LINE))
 #define TIMELINE_WIDTH 1200 /* pixels */
-#define CAPACITY (1u << 18) /* records; 230 MB of a sparse file if all of them are written */
+#define CAPACITY (1u << 18) /* records; a sparse file of 230 MB if all are written */
 
 static int trouble(int status, const char *sentence)
 {
@@ -33,7 +33,7 @@ static int trouble(int status, const char *sentence)
     return status;
 }
 
-/* The folder with the two libraries, beside this program. */
+/* Finds the folder with the device's two libraries, beside this program. */
 static bool find_libraries(char *folder)
 {
     char path[PATH_MAX];
@@ -46,7 +46,7 @@ static bool find_libraries(char *folder)
     return access(path, R_OK) == 0;
 }
 
-/* Says so where it cannot be written: the program's own end is not the picture's. */
+/* Draws the timeline. A failure is only printed: it must not change the program's exit status. */
 static void draw(const struct trace *trace, const char *path)
 {
     const bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
@@ -64,7 +64,7 @@ static void draw(const struct trace *trace, const char *path)
     trace_timeline_close(timeline);
 }
 
-/* Prints the report; returns how many findings it has, at least 0. */
+/* Prints the report; returns the number of findings, at least 0. */
 static int report(const char *path, const struct options *options, const struct program *program,
                   int status)
 {

@@ -16,7 +16,7 @@
 
 enum { PATH_ROOM = PATH_MAX + 64 };
 
-/* Puts `first` in front of what the variable holds, and a separator. */
+/* Prepends `first` and a separator to a variable's value. */
 static bool put_in_front(const char *name, const char *first)
 {
     const char *now = getenv(name);
@@ -30,21 +30,23 @@ static bool put_in_front(const char *name, const char *first)
     return done;
 }
 
-/* A blank ends a name in LD_PRELOAD and a colon one in LD_AUDIT; by its name alone a library is
- * found on the library path. */
+/* The name to use for a library in LD_PRELOAD or LD_AUDIT: a blank separates names in the former
+ * and a colon in the latter, so a library with such a path is named without folders and found on
+ * the library path. */
 static const char *loadable(const char *path)
 {
     return strpbrk(path, " :") == NULL ? path : strrchr(path, '/') + 1;
 }
 
-/* The dynamic linker takes the library path apart at colons and semicolons, and PATH is taken apart
- * at colons; what begins with '$' the linker may replace. */
+/* The dynamic linker splits the library path at colons and semicolons, PATH is split at colons, and
+ * the linker may expand '$'. */
 bool environment_is_plain(const char *path)
 {
     return strpbrk(path, ":;$") == NULL;
 }
 
-/* The device's folder by a name that every list of folders can hold. False: there is none. */
+/* Writes a plain path for the device's folder: its own, or a link in `temporary`. Returns false if
+ * there is none. */
 static bool name_plainly(const char *libraries, const char *temporary, char *name)
 {
     const bool plain = environment_is_plain(libraries);
@@ -56,7 +58,7 @@ static bool name_plainly(const char *libraries, const char *temporary, char *nam
 
 /* ---- the caches of Python's packages ------------------------------------------------------- */
 
-/* PyCUDA wants its own to be there. */
+/* PyCUDA requires its folder to exist. */
 static const struct {
     const char *variable, *folder;
 } caches[] = {
@@ -68,7 +70,7 @@ static const struct {
     {"TORCH_EXTENSIONS_DIR", "extensions"},
 };
 
-/* Makes the folder and those above it. */
+/* Creates the folder and its parents. */
 static bool make_folders(const char *path)
 {
     char part[PATH_ROOM];
@@ -83,7 +85,7 @@ static bool make_folders(const char *path)
     return stat(part, &status) == 0 && S_ISDIR(status.st_mode) && access(part, W_OK) == 0;
 }
 
-/* Where the program's user keeps caches; false: nowhere. */
+/* Writes the folder for caches of the program's user. Returns false if there is none. */
 static bool cache_root(char *root)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -113,11 +115,11 @@ static bool set_caches(const char *temporary)
     return true;
 }
 
-/* ---- compilers that have other ways than PATH ------------------------------------------------ */
+/* ---- compilers that are not found through PATH ----------------------------------------------- */
 
 static const struct {
     const char *variable, *program;
-    const char *behind; /* keeps what the user chose, for the program in front */
+    const char *behind; /* keeps the user's choice, for the program in front */
 } compilers[] = {
     {"TRITON_PTXAS_PATH", "ptxas", "OVERLAP_BEHIND_PTXAS"},
     {"TRITON_PTXAS_BLACKWELL_PATH", "ptxas-blackwell", "OVERLAP_BEHIND_PTXAS_BLACKWELL"},
@@ -129,7 +131,7 @@ static bool set_compilers(const char *libraries)
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         const char *chosen = getenv(compilers[i].variable);
         snprintf(front, sizeof front, "%s/front/%s", libraries, compilers[i].program);
-        /* Under another ./emulate the one in front is chosen already. */
+        /* Inside another ./emulate the program in front is the choice already. */
         if (chosen != NULL && *chosen != '\0' && strcmp(chosen, front) != 0 &&
             setenv(compilers[i].behind, chosen, 1) != 0)
             return false;
@@ -138,13 +140,13 @@ static bool set_compilers(const char *libraries)
     return true;
 }
 
-/* ---- what packages do otherwise -------------------------------------------------------------- */
+/* ---- defaults for packages ------------------------------------------------------------------- */
 
-/* Unless the user has said something else. */
+/* Set unless the user has set the variable. */
 static const struct {
     const char *variable, *value;
 } defaults[] = {
-    /* Each tensor is an allocation of its own, whose bounds are seen. */
+    /* Without its cache each tensor is an allocation of its own, so its bounds are checked. */
     {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"},
 };
 
@@ -155,9 +157,9 @@ static bool set_defaults(void)
     return true;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------- */
 
-/* PyCUDA looks for the toolkit's libraries beside nvcc, and finds the one in front. */
+/* PyCUDA looks for the toolkit's libraries beside nvcc, and would find the nvcc in front. */
 static bool set_toolkit(void)
 {
     char nvcc[PATH_MAX], path[PATH_MAX];
@@ -177,7 +179,8 @@ bool environment_find(const char *libraries)
     return put_in_front("PATH", front);
 }
 
-/* The runtime has to be there before an object that has one inside. The shared one comes by itself.
+/* Preloads libraries. The runtime must be loaded before an object that contains a static runtime; a
+ * program that needs the shared runtime loads it by itself.
  */
 static bool set_preloaded(const struct program *program, const char *libraries)
 {
@@ -186,11 +189,12 @@ static bool set_preloaded(const struct program *program, const char *libraries)
     snprintf(runtime, sizeof runtime, "%s/libcudart.so.13", libraries);
     if (!program->loads_runtime && !put_in_front("LD_PRELOAD", loadable(runtime))) return false;
 #ifdef __SANITIZE_ADDRESS__
-    /* The device is built with it, and so it comes into programs of others. */
+    /* The device was built with AddressSanitizer, which therefore also gets into other programs. */
     if (!program->loads_runtime && !put_in_front("ASAN_OPTIONS", "detect_leaks=0")) return false;
 #endif
     return put_in_front("LD_PRELOAD", loadable(threads)) &&
-           /* Or a program with AddressSanitizer refuses to run behind a preloaded library. */
+           /* Otherwise a program with AddressSanitizer refuses to run behind a preloaded
+            * library. */
            put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 
@@ -216,7 +220,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 {
     (void)status, (void)type, (void)level;
     remove(path);
-    return 0; /* and go on */
+    return 0; /* continue */
 }
 
 void environment_remove(const char *temporary)

@@ -9,7 +9,7 @@
 static const struct {
     const char *name, *unit;
     CUdevice_attribute attribute;
-    int divisor; /* 0: yes or no */
+    int divisor; /* 0: shown as yes or no */
 } properties[] = {
     {"multiprocessors", "", CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1},
     {"clock", "MHz", CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000},
@@ -28,7 +28,7 @@ static const struct {
     {"stream-ordered memory", "", CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0},
 };
 
-/* What of CUDA as its books tell it is not there; by single names, --support says it. */
+/* Features of CUDA's documentation that are missing; --support lists single names. */
 static const struct {
     const char *what, *names;
 } missing[] = {
@@ -43,7 +43,7 @@ static const struct {
      "a binary without PTX: build with nvcc's default or -gencode ...,code=compute_XX"},
 };
 
-/* The driver API, as far as it is asked here. */
+/* The functions of the driver API that are used here. */
 struct driver {
     CUresult (*init)(unsigned flags);
     CUresult (*name)(char *name, int size, CUdevice device);
@@ -57,7 +57,7 @@ static bool open_driver(struct driver *driver, const char *libraries)
     snprintf(path, sizeof path, "%s/libcuda.so.1", libraries);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return false;
-    /* As dlsym(3) says: a function's address as an object's. */
+    /* The conversion that dlsym(3) recommends for pointers to functions. */
     *(void **)&driver->init = dlsym(library, "cuInit");
     *(void **)&driver->name = dlsym(library, "cuDeviceGetName");
     *(void **)&driver->memory = dlsym(library, "cuDeviceTotalMem_v2");

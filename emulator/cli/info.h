@@ -1,5 +1,5 @@
-/* info: the software device's properties, as a program would be told them, and how much of CUDA it
- * supports.
+/* info: prints the software device's properties as a program reads them, and how much of CUDA the
+ * device supports.
  */
 #ifndef OVERLAP_CLI_INFO_H
 #define OVERLAP_CLI_INFO_H
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Asks the libcuda.so.1 in the folder `libraries`. False with a sentence in `why`. */
+/* Queries the libcuda.so.1 in the folder `libraries`. On failure returns false with a sentence in
+ * `why`. */
 bool info_write(FILE *out, const char *libraries, char *why, size_t why_size);
 
 #endif

@@ -19,7 +19,7 @@ static bool read_order(const char *value, struct options *options)
     return random || strcmp(value, "latest") == 0 || strcmp(value, "earliest") == 0;
 }
 
-/* Which functions can fail the device knows; it says so if this one cannot. */
+/* The device knows which functions can fail, and reports a name that cannot. */
 static bool read_fail(const char *value, struct options *options)
 {
     const char *colon = strchr(value, ':');
@@ -68,7 +68,7 @@ enum {
 
 #define GPU_WORD(name) " " #name
 
-/* The options that have a value; getopt's number is OPTION_VALUED and the row. */
+/* Options with a value; getopt's number is OPTION_VALUED plus the row. */
 static const struct {
     bool (*read)(const char *value, struct options *options);
     const char *form;
@@ -99,7 +99,7 @@ bool options_read(char *const *arguments, struct options *options, char *why, si
     int count = 0, found;
     memset(options, 0, sizeof *options);
     while (arguments[count] != NULL) count++;
-    optind = 0; /* from the beginning again, and '+': up to the program's name */
+    optind = 0; /* 0 restarts getopt; '+' stops it at the program's name */
     opterr = 0;
     while ((found = getopt_long(count, arguments, "+:h", long_options, NULL)) != -1) {
         const char *argument = arguments[optind - 1];

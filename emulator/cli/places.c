@@ -9,8 +9,8 @@
 #include "trace/lines.h"
 #include "trace/sentence.h"
 
-/* Source that belongs to a system, a toolkit or the compiler: a call there was made for somebody
- * else, further out. By folder, and by names that the compiler makes up. */
+/* Source of the system, the toolkit or the compiler, by folder and by file names that the compiler
+ * generates. A call from such source is made on behalf of a caller further out. */
 static const char *const not_the_users[] = {
     // clang-format off
     "/usr/include/", "/usr/lib/", "/lib/x86_64-linux-gnu/", "/lib/aarch64-linux-gnu/", "/sysdeps/",
@@ -20,12 +20,12 @@ static const char *const not_the_users[] = {
     // clang-format on
 };
 
-/* Libraries of the system: their lines are known where their debug information is installed. */
+/* Libraries of the system: their lines are known if their debug information is installed. */
 static const char *const of_systems[] = {"/usr/lib/", "/lib/x86_64-linux-gnu/",
                                          "/lib/aarch64-linux-gnu/", NULL};
 
-/* Packages of Python's, and its own modules; what Triton compiles to launch kernels, and what
- * PyTorch's compiler writes. */
+/* Python packages and Python's own modules; launchers compiled by Triton; output of PyTorch's
+ * compiler. */
 static const char *const of_packages[] = {"/site-packages/",
                                           "/dist-packages/",
                                           "/lib/python3.",
@@ -45,7 +45,7 @@ struct places {
     size_t process_count;
     const struct trace_record **stacks; /* sorted by process and number */
     size_t stack_count;
-    const struct trace_record **lines; /* of Python's, sorted alike */
+    const struct trace_record **lines; /* TRACE_LINE records of Python, sorted alike */
     size_t line_count;
     bool lines_missed;
 };
@@ -58,7 +58,7 @@ static int by_process_and_number(const void *a, const void *b)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-/* Of `count` records sorted so, the one of that process and number; NULL: there is none. */
+/* Finds the record of a process and number among `count` sorted records; NULL: none. */
 static const struct trace_record *find_numbered(const struct trace_record **records, size_t count,
                                                 uint32_t process, uint64_t number)
 {
@@ -128,7 +128,7 @@ void places_close(struct places *places)
 
 /* ---- one address ----------------------------------------------------------------------------- */
 
-/* Below the folder that ./emulate was called in, as one would write it there. */
+/* The path relative to the folder that ./emulate was started in, if it is below it. */
 static const char *shortened(const char *file)
 {
     static char folder[4096];
@@ -137,7 +137,8 @@ static const char *shortened(const char *file)
     return strncmp(file, folder, length) == 0 && file[length] == '/' ? file + length + 1 : file;
 }
 
-/* A template of the toolkit's headers, compiled into the program: "_Z10cudaMallocIfE...". */
+/* Returns true for a template of the toolkit's headers compiled into the program:
+ * "_Z10cudaMallocIfE...". */
 static bool is_toolkits(const char *symbol)
 {
     static const char *const begin[] = {"_ZN3cub", "_ZN6thrust", "_ZNK6thrust", "_ZN4cuda"};
@@ -160,10 +161,10 @@ static bool is_users(const char *file)
     return !has_one_of(file, not_the_users) && !has_one_of(file, of_packages);
 }
 
-/* How well a place is known; more is better. */
+/* How well a place is known, in ascending order. */
 enum quality { UNKNOWN, SYMBOL, SOMEBODYS_LINE, USERS_SYMBOL, USERS_LINE };
 
-/* The place of the call that returns to `address`, through what was inlined there. */
+/* Writes the place of the call that returns to `address`, looking through inlined functions. */
 static enum quality place_of(const struct process *process, uint64_t address, char *text,
                              size_t size)
 {
@@ -177,7 +178,8 @@ static enum quality place_of(const struct process *process, uint64_t address, ch
         snprintf(text, size, "%s in %s", symbol, shortened(file));
         return is_users(file) && !is_toolkits(symbol) ? USERS_SYMBOL : SYMBOL;
     }
-    /* What a package or the system has compiled is no user's, whatever folder that was done in. */
+    /* Code compiled by a package or the system is never the user's, whatever folder it was compiled
+     * in. */
     const bool is_others =
         file != NULL && (has_one_of(file, of_packages) || has_one_of(file, of_systems));
     size_t users = is_others ? count : 0;
@@ -187,7 +189,7 @@ static enum quality place_of(const struct process *process, uint64_t address, ch
     return users < count ? USERS_LINE : SOMEBODYS_LINE;
 }
 
-/* The place of a TRACE_LINE. */
+/* Writes the place of a TRACE_LINE. */
 static enum quality place_in_python(const struct places *places, const struct process *process,
                                     uint64_t address, char *text, size_t size)
 {
@@ -198,8 +200,9 @@ static enum quality place_in_python(const struct places *places, const struct pr
     return is_users(line->text) ? USERS_LINE : SOMEBODYS_LINE;
 }
 
-/* The best of several, the first of equals: the innermost. Code of the user's without lines that a
- * line of theirs called is named with it: what is wrong may be in either. */
+/* Writes the best of several places; of equally good ones the innermost. If the user's code without
+ * line information was called from a line of the user's, both are named: the mistake may be in
+ * either. */
 static enum quality best_place(const struct places *places, const struct process *process,
                                const uint64_t *addresses, size_t count, char *text, size_t size)
 {
@@ -269,7 +272,7 @@ struct sentence_of {
     uint32_t process;
 };
 
-/* The stack of the call that made the object, or ended it. */
+/* The stack of the call that created the object, or ended it. */
 static uint32_t stack_of_life(const struct sentence_of *of, const struct trace_call *call)
 {
     const struct trace *trace = of->places->trace;
@@ -282,7 +285,8 @@ static uint32_t stack_of_life(const struct sentence_of *of, const struct trace_c
     return 0;
 }
 
-/* A record without a stack of its own is of an object, in the call that made it. */
+/* A record without a stack of its own belongs to an object, so the stack of the creating call is
+ * used. */
 bool places_call(struct places *places, const struct trace_record *record, char *text, size_t size)
 {
     const struct sentence_of of = {places, record->process};
@@ -291,8 +295,9 @@ bool places_call(struct places *places, const struct trace_record *record, char 
     return place_call(places, record->process, stack, record->caller, text, size);
 }
 
-/* Of a call that is known by its caller alone, which inside a template of the toolkit says little:
- * all stacks that begin there have to agree on the user's line, or none is better than a symbol. */
+/* Writes the place of a call of which only the return address is known. Inside a template of the
+ * toolkit that address says little: the user's line is used only if all recorded stacks that begin
+ * there agree on it. */
 static bool place_by_caller(const struct sentence_of *of, uint64_t address, char *text, size_t size)
 {
     char other[2 * TRACE_TEXT_SIZE];

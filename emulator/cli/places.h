@@ -1,5 +1,6 @@
-/* places: where in the source a record of the trace belongs. It knows the processes of a trace,
- * what was mapped in each, and which lines are the user's rather than a library's header.
+/* places: finds the source line that a record of the trace belongs to. It uses the processes of a
+ * trace, the files mapped in each, and rules that tell the user's lines from those of library
+ * headers.
  */
 #ifndef OVERLAP_CLI_PLACES_H
 #define OVERLAP_CLI_PLACES_H
@@ -11,26 +12,27 @@
 
 struct places;
 
-/* Owned by the caller; `trace` must outlive it. NULL: no memory. */
+/* Opens the places of a trace, which must outlive them. Owned by the caller. NULL: no memory. */
 struct places *places_open(const struct trace *trace);
 void places_close(struct places *places);
 
-/* "FILE:LINE" of the submission's call that the record belongs to: the innermost one in the user's
- * own source. Without debug information "main+28 in FILE". False where nothing is known. */
+/* Writes "FILE:LINE" of the submission's call that the record belongs to: the innermost call in the
+ * user's own source. Without debug information writes "main+28 in FILE". Returns false if nothing
+ * is known. */
 bool places_call(struct places *places, const struct trace_record *record, char *text, size_t size);
 
-/* "FILE:LINE" in device code; false where the record has none. */
+/* Writes "FILE:LINE" in device code. Returns false if the record has no such line. */
 bool places_device(const struct trace_record *record, char *text, size_t size);
 
-/* What stands in that line of device code, where the program compiled a string; "" where it is not
- * known. It belongs to the trace. */
+/* The text of that line of device code, for code that the program compiled from a string; "" if
+ * unknown. The trace owns the string. */
 const char *places_code(const struct places *places, const struct trace_record *record);
 
-/* What a finding says, with the lines of the calls that it names. */
+/* Writes a finding's sentence, with the lines of the calls that it names. */
 void places_sentence(struct places *places, const struct trace_record *record, char *text,
                      size_t size);
 
-/* True once a call was shown without its line, for want of debug information. */
+/* Returns true once a call was shown without its line because debug information was missing. */
 bool places_lines_missed(const struct places *places);
 
 #endif

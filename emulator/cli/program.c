@@ -16,7 +16,7 @@
 #define RUNTIME_NAME "libcudart.so."
 #define RUNTIME_MAJOR 13
 
-/* ---- where it is ----------------------------------------------------------------------------- */
+/* ---- finding the file ------------------------------------------------------------------------ */
 
 bool program_on_path(const char *name, char path[PATH_MAX])
 {
@@ -50,7 +50,7 @@ static int find(const char *name, char *path, char *why, size_t why_size)
         if (program_on_path(name, path)) return 0;
         bool here = stat(name, &status) == 0 && S_ISREG(status.st_mode);
         snprintf(path, PATH_MAX, "%s", name);
-        if (here && access(name, X_OK) != 0) return 0; /* source code, perhaps: look into it */
+        if (here && access(name, X_OK) != 0) return 0; /* may be source code: examined below */
         snprintf(why, why_size, "there is no program %s on PATH%s%s", name,
                  here ? "; the one in this folder is ./" : "", here ? name : "");
         return OPTIONS_EXIT_NOT_FOUND;
@@ -61,19 +61,19 @@ static int find(const char *name, char *path, char *why, size_t why_size)
     return errno == ENOENT || errno == ENOTDIR ? OPTIONS_EXIT_NOT_FOUND : OPTIONS_EXIT_CANNOT_RUN;
 }
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- contents -------------------------------------------------------------------------------- */
 
-/* What an ELF file says of itself, as far as it matters here. */
+/* What an ELF file contains, as far as it matters here. */
 struct content {
     int class, machine, type;
-    bool interpreted;        /* a loader is asked for: neither a library nor a static program */
-    bool dynamic;            /* it has a dynamic section */
-    bool device_code;        /* it has kernels */
-    bool runtime_inside;     /* it has the runtime library's own code, and symbols of it */
-    bool old_runtime_inside; /* and of CUDA 12: emulator/front/patch.c */
-    int runtime_major;       /* of the libcudart.so.N that it needs; 0: none */
-    bool driver;             /* it needs libcuda.so.1 */
-    uint64_t bytes;          /* of the file that the loader will map */
+    bool interpreted;        /* requests a loader: neither a library nor a static program */
+    bool dynamic;            /* has a dynamic section */
+    bool device_code;        /* has kernels */
+    bool runtime_inside;     /* contains the runtime library's code, with symbols */
+    bool old_runtime_inside; /* that is CUDA 12's runtime: emulator/front/patch.c */
+    int runtime_major;       /* N of the libcudart.so.N that it needs; 0: none */
+    bool driver;             /* needs libcuda.so.1 */
+    uint64_t bytes;          /* size of the file that the loader maps */
 };
 
 static void read_needed(const char *name, struct content *content)
@@ -184,7 +184,7 @@ static const char *machine_name(int machine)
     }
 }
 
-/* ---- whether it is fit ----------------------------------------------------------------------- */
+/* ---- suitability ----------------------------------------------------------------------------- */
 
 static int unfit(char *why, size_t why_size, const char *name, const char *sentence)
 {
@@ -241,7 +241,7 @@ static bool ends_with(const char *text, const char *end)
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Neither ELF nor script. */
+/* The file is neither ELF nor a script. */
 static int judge_other(const char *name, bool empty, char *why, size_t why_size)
 {
     static const char *const sources[] = {".cu", ".c", ".cpp", ".cc", ".cxx"};
@@ -257,7 +257,7 @@ static int judge_other(const char *name, bool empty, char *why, size_t why_size)
                  empty ? "is empty" : "is no program: neither an ELF file nor a script");
 }
 
-/* By the name, or by the first line of a script. */
+/* Decided by the file's name, or by the first line of a script. */
 static bool is_python(const char *path, const char *start)
 {
     const char *slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
-/* program: whether a file can run on the software device, seen from the file alone: what it is, for
- * which machine, and which CUDA libraries the loader will look for. It runs nothing.
+/* program: decides from a file alone whether it can run on the software device: file type, machine,
+ * and the CUDA libraries that the loader will look for. This module runs nothing.
  */
 #ifndef OVERLAP_CLI_PROGRAM_H
 #define OVERLAP_CLI_PROGRAM_H
@@ -9,17 +9,18 @@
 #include <stddef.h>
 
 struct program {
-    char path[PATH_MAX]; /* to execute */
-    bool names_cuda;     /* it has a CUDA library inside, or names one for the loader to find */
-    bool loads_runtime;  /* it names the shared runtime library */
-    bool is_python;      /* it is Python, or a script of Python's */
+    char path[PATH_MAX]; /* absolute or relative path to execute */
+    bool names_cuda;     /* contains a CUDA library, or needs one from the loader */
+    bool loads_runtime;  /* needs the shared runtime library */
+    bool is_python;      /* Python, or a Python script */
 };
 
-/* The first file of that name on PATH that can be executed, else the first that is there. */
+/* Finds a file on PATH: the first one that is executable, else the first one that exists. */
 bool program_on_path(const char *name, char path[PATH_MAX]);
 
-/* Looks for `name` as a shell does, and into the file. Returns 0, or an exit status (enum
- * options_exit) with sentences in `why`. A script is fit: what it calls is another matter. */
+/* Finds `name` as a shell does and examines the file. Returns 0, or an exit status (enum
+ * options_exit) with sentences in `why`. Scripts are always accepted: the programs that they call
+ * are not examined. */
 int program_examine(const char *name, struct program *program, char *why, size_t why_size);
 
 #endif

@@ -12,13 +12,13 @@
 
 enum { PLACE_SIZE = 2 * TRACE_TEXT_SIZE, SENTENCE_SIZE = TRACE_SENTENCE_SIZE };
 
-/* One finding, however often it was met. */
+/* One finding, however often it occurred. */
 struct finding {
     const struct trace_finding_kind *kind;
-    const char *hint;       /* of a leak: none */
-    char place[PLACE_SIZE]; /* what is wrong stands there; empty where unknown */
-    char asked[PLACE_SIZE]; /* device code: the call that started it */
-    const char *code;       /* device code: what stands in the line; NULL or "": not known */
+    const char *hint;       /* NULL for a leak */
+    char place[PLACE_SIZE]; /* line of the mistake; empty if unknown */
+    char asked[PLACE_SIZE]; /* device code: place of the call that launched it */
+    const char *code;       /* device code: text of the line; NULL or "": unknown */
     char sentence[SENTENCE_SIZE];
     uint64_t count;
 };
@@ -37,15 +37,16 @@ static bool add(struct findings *findings, const struct finding *finding)
     return true;
 }
 
-/* ---- what the device found ------------------------------------------------------------------- */
+/* ---- findings of the device ------------------------------------------------------------------ */
 
-/* Texts with numbers, from 1 on. Owns them. */
+/* Strings numbered from 1 on; owns them. */
 struct numbered {
     char **texts;
     size_t count;
 };
 
-/* Gives the text its number; 0 for an empty one. False: no memory. */
+/* Finds or adds the text and sets its number; 0 for an empty text. Returns false if memory runs
+ * out. */
 static bool number_text(struct numbered *known, const char *text, uint64_t *number)
 {
     size_t i = 0;
@@ -85,7 +86,7 @@ static bool add_found(struct findings *findings, struct places *places,
     return add(findings, &finding);
 }
 
-/* All of a class, TRACE_FINDING or TRACE_ADVICE, each once. */
+/* Adds all findings of a class, TRACE_FINDING or TRACE_ADVICE, each once. */
 static bool add_all(struct findings *findings, struct places *places, const struct trace *trace,
                     enum trace_kind class)
 {
@@ -111,7 +112,7 @@ static bool add_all(struct findings *findings, struct places *places, const stru
     return whole;
 }
 
-/* ---- what was not given back ----------------------------------------------------------------- */
+/* ---- leaks ----------------------------------------------------------------------------------- */
 
 static int by_object(const void *a, const void *b)
 {
@@ -120,7 +121,7 @@ static int by_object(const void *a, const void *b)
     if (x->process != y->process) return x->process < y->process ? -1 : 1;
     if (x->what != y->what) return x->what < y->what ? -1 : 1;
     if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    return (x > y) - (x < y); /* a graph's memory is made, and ends, at each launch */
+    return (x > y) - (x < y); /* a graph's memory is created and ended at each launch */
 }
 
 static int by_position(const void *a, const void *b)
@@ -130,8 +131,8 @@ static int by_position(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the record's process has started the device: other programs, such as those that a script
- * calls, may keep their threads. */
+/* Returns true if the record's process has initialised the device. Other programs, such as those
+ * that a script calls, may leave threads running. */
 static bool used_device(const struct trace *trace, const struct trace_record *record)
 {
     for (size_t i = 0; i < trace->count; i++)
@@ -140,7 +141,7 @@ static bool used_device(const struct trace *trace, const struct trace_record *re
     return false;
 }
 
-/* What was made by the submission, can be given back, and was not; in the order of being made. */
+/* Finds what the submission created, could have released and did not, in order of creation. */
 static const struct trace_record **find_leaks(const struct trace *trace, size_t *count)
 {
     const struct trace_record **sorted = calloc(trace->count + 1, sizeof *sorted);
@@ -167,10 +168,11 @@ static const struct trace_record **find_leaks(const struct trace *trace, size_t 
     return sorted;
 }
 
-/* What the trace has no finding of. */
+/* Leaks are found here and not by the device, so the trace's rows have no kind for them. */
 static const struct trace_finding_kind leak_kind = {.name = "leak", .checker = "memcheck"};
 
-/* What ends memory that some calls make, where that of its kind is ended by another. */
+/* The call that releases memory from certain functions, where it differs from the usual call for
+ * that kind of memory. */
 static const char *ended_by(const struct trace_record *made)
 {
     static const struct {
@@ -242,7 +244,8 @@ static void write_indented(FILE *out, const char *label, const char *text)
     wrap_write(out, text, used > 0 ? (size_t)used : 0);
 }
 
-/* Why a kind of finding matters and what helps is said with the `first` of it. */
+/* The explanation and the hint of a kind of finding are printed with the `first` finding of that
+ * kind. */
 static void write_finding(FILE *out, const struct finding *finding, bool first, const char *class)
 {
     char more[PLACE_SIZE + 64] = "";
@@ -276,7 +279,7 @@ static void write_all(FILE *out, const struct findings *findings, const char *cl
         write_finding(out, &findings->rows[i], is_first_of_kind(findings, i), class);
 }
 
-/* "overlap: ./vec: 3 findings: out of bounds (1), leak (2)" */
+/* Writes "overlap: ./vec: 3 findings: out of bounds (1), leak (2)". */
 static void write_summary(FILE *out, const struct findings *findings, const char *program)
 {
     fprintf(out, "overlap: %s: %zu finding%s", program, findings->count,
@@ -310,7 +313,7 @@ int report_write(FILE *out, const struct trace *trace, const struct report_run *
     if (!add_all(&findings, places, trace, TRACE_FINDING) ||
         !add_all(&advice, places, trace, TRACE_ADVICE))
         goto done;
-    /* With records missing, what looks like a leak may be none. */
+    /* If records are missing, apparent leaks may not be leaks. */
     if (run->leaks && trace->dropped == 0 && !add_leaks(&findings, places, trace)) goto done;
 
     write_all(out, &findings, "");

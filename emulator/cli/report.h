@@ -1,5 +1,5 @@
-/* report: what was found in a program, from the trace of its run, in sentences with lines of
- * source. A pure function of the trace and of the files that it names.
+/* report: prints the findings of a program's run from its trace, as sentences with source lines.
+ * The result depends only on the trace and the files that it names.
  */
 #ifndef OVERLAP_CLI_REPORT_H
 #define OVERLAP_CLI_REPORT_H
@@ -11,14 +11,14 @@
 #include "trace/trace.h"
 
 struct report_run {
-    const char *program; /* as it was named */
-    bool names_cuda;     /* it was built for CUDA: that it made no call is worth saying */
-    bool leaks; /* what it still held at its end are leaks: status 0, and no Python, which keeps
-                   modules and packages to the end of the process */
+    const char *program; /* as the user named it */
+    bool names_cuda;     /* built for CUDA: a run without any CUDA call is reported */
+    bool leaks; /* objects alive at its end are leaks: true if it exited with status 0 and is not
+                   Python, which keeps modules and packages until the process ends */
 };
 
-/* Writes the report to `out`; nothing, when nothing was found. Returns how many findings there are,
- * the same one on the same line counted once. -1: no memory. */
+/* Writes the report to `out`; writes nothing without findings. Returns the number of findings, the
+ * same one on the same line counted once; -1: no memory. */
 int report_write(FILE *out, const struct trace *trace, const struct report_run *run);
 
 #endif

@@ -9,7 +9,7 @@ struct row {
     bool supported;
 };
 
-/* Functions that the compiler's host code calls, "__cuda...", are no public names. */
+/* The functions called by the compiler's host code, "__cuda...", do not count as public names. */
 static const struct row runtime_rows[] = {
 #define ROW(symbol, name, needs, stream, parameters, arguments) {#symbol, true},
 #define BY_HAND(symbol) {#symbol, true},
@@ -52,10 +52,10 @@ static const struct {
 _Static_assert(sizeof runtime_rows / sizeof *runtime_rows < MOST_NAMES, "they fit");
 _Static_assert(sizeof driver_rows / sizeof *driver_rows < MOST_NAMES, "they fit");
 
-/* A function by the name that one writes: all its versions (_v2) and variants (_ptsz) together. */
+/* A function under its plain name, with all its versions (_v2) and variants (_ptsz). */
 struct function {
     char name[NAME_SIZE];
-    bool supported; /* in one version at least */
+    bool supported; /* in at least one version */
 };
 
 static void take_suffix(char *name, const char *suffix)
@@ -79,7 +79,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
 }
 
-/* Fills in the functions of a group, sorted; returns how many. */
+/* Fills in the functions of a group, sorted; returns their number. */
 static size_t list(enum support_group group, struct function functions[MOST_NAMES])
 {
     size_t all = 0, kept = 0;

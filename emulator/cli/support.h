@@ -1,5 +1,5 @@
-/* support: what of CUDA the software device supports, by name: a table made from the very rows that
- * the libraries are made from, so that it cannot say anything else than they do.
+/* support: lists by name what the software device supports of CUDA. The table is made from the same
+ * rows as the libraries, so it cannot disagree with them.
  */
 #ifndef OVERLAP_CLI_SUPPORT_H
 #define OVERLAP_CLI_SUPPORT_H
@@ -16,7 +16,7 @@ struct support_total {
 
 struct support_total support_total(enum support_group group);
 
-/* The whole table: one line for every name, in groups. */
+/* Writes the whole table, one line per name, in groups. */
 void support_write(FILE *out);
 
 #endif
