@@ -1,16 +1,16 @@
-/* Which file the loader takes for NVIDIA's libraries: the device's own libcuda and libcudart, and
- * for NVIDIA's compilers the libraries of this folder that stand in front of them, and with
- * OVERLAP_STANDINS=on those of emulator/standins, whatever path a program asks for. The library
- * path alone is not enough: a package from PyPI opens NVIDIA's
- * libraries by their full path, and a DT_RPATH is looked at before the library path.
+/* The audit library: tells the dynamic linker which files to load for NVIDIA's libraries, whatever
+ * path a program asks for. For libcuda and libcudart these are the device's own, for NVIDIA's
+ * compilers the libraries of this folder that stand in front of them, and with OVERLAP_STANDINS=on
+ * those of emulator/standins. The library path is not enough: packages from PyPI open NVIDIA's
+ * libraries by full path, and DT_RPATH takes precedence over the library path.
  *
- * A runtime that is linked statically is not loaded at all: patch.h, and for Python bindings.h.
+ * Statically linked runtimes are not loaded as files: see patch.h and, for Python, bindings.h.
  *
- * A library that stands in front needs the one behind it by the name that begins with BEHIND. That
- * one is the file that was asked for in the first place.
+ * A library in front depends on the one behind it by a name that begins with BEHIND. That name is
+ * resolved to the file that the program originally asked for.
  *
- * Loaded by LD_AUDIT into a namespace of its own, it shares nothing with the program; the loader's
- * lock is held when it is asked.
+ * LD_AUDIT loads this library into a namespace of its own, where it shares nothing with the
+ * program. Its functions are called with the loader's lock held.
  *
  * Source: rtld-audit(7).
  */
@@ -26,11 +26,11 @@
 #include <string.h>
 
 static struct library {
-    const char *name; /* and what has more numbers behind it */
-    const char *any; /* the name that is for whatever version there is; NULL: that may be another */
+    const char *name; /* also matches names with more version numbers behind it */
+    const char *any;  /* name without a version; NULL: may mean another version */
     const char *file;
-    bool standin;         /* only where OVERLAP_STANDINS says so */
-    char asked[PATH_MAX]; /* what the program asked for; of libraries in front only */
+    bool standin;         /* used only with OVERLAP_STANDINS=on */
+    char asked[PATH_MAX]; /* what the program asked for; used for libraries in front only */
 } libraries[] = {
     {"libcuda.so.1", "libcuda.so", "libcuda.so.1", false, ""},
     {"libcudart.so.13", NULL, "libcudart.so.13", false, ""},
@@ -62,7 +62,7 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* The device's file of that name, or NULL: it is not where it should be. */
+/* The path of a file of the device; NULL: not found. */
 static char *own_file(const char *file)
 {
     static char path[PATH_MAX];
@@ -99,9 +99,9 @@ PUBLIC char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 
 /* ---- runtimes that are linked statically --------------------------------------------------- */
 
-enum { NEW_MOST = 4096 }; /* objects that are loaded at once */
+enum { NEW_MOST = 4096 }; /* objects loaded at once */
 
-static const struct link_map *runtime; /* our libcudart.so.13; NULL: not loaded */
+static const struct link_map *runtime; /* the device's libcudart.so.13; NULL: not loaded */
 static const struct link_map *new_objects[NEW_MOST];
 static size_t new_count;
 
@@ -117,7 +117,7 @@ PUBLIC unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
            (bindings_may_be_python(map) ? LA_FLG_BINDTO : 0u);
 }
 
-/* Cookies are the objects: nobody has set them. */
+/* The cookies are the link maps, since nothing has changed them. */
 PUBLIC uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned number, uintptr_t *from, uintptr_t *to,
                               unsigned *flags, const char *name)
 {
@@ -126,7 +126,7 @@ PUBLIC uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned number, uintptr_t *fr
                            name, symbol->st_value);
 }
 
-/* All that was asked for is mapped, and none of its code has run. */
+/* At this point everything requested is mapped and none of its code has run. */
 PUBLIC void la_activity(uintptr_t *cookie, unsigned flag)
 {
     (void)cookie;
@@ -138,6 +138,6 @@ PUBLIC void la_activity(uintptr_t *cookie, unsigned flag)
 PUBLIC unsigned la_objclose(uintptr_t *cookie)
 {
     if (*cookie == (uintptr_t)runtime) runtime = NULL;
-    new_count = 0; /* what was not patched by now is not going to be */
+    new_count = 0; /* objects not patched by now will not be */
     return 0;
 }

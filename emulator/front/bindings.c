@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The modules of cuda.bindings 13, and what follows a name there that is for streams per thread. */
+/* The modules of cuda.bindings 13; the second is the variant for per-thread default streams. */
 static const char internal[] = "/cuda/bindings/_internal/runtime";
 static const char per_thread[] = "/cuda/bindings/_internal/runtime_ptds";
 
@@ -19,7 +19,7 @@ bool bindings_may_be_python(const struct link_map *object)
     return *object->l_name == '\0' || strstr(object->l_name, "/libpython3") != NULL;
 }
 
-/* Python's own functions, by the types that C has for them; Python's lock is held. */
+/* Functions of Python that are called here, by their C types; Python's lock is held. */
 static struct {
     const struct link_map *runtime;
     int (*set_item)(void *dictionary, const char *name, void *object);
@@ -27,7 +27,7 @@ static struct {
     void (*clear)(void);
 } python;
 
-/* The device's, of the first of these names that it has: the plain one is for the NULL stream. */
+/* The device's function for a name; per-thread variants come first where wanted. */
 static uintptr_t device_function(const char *name, bool for_threads)
 {
     static const char *const ends[] = {"_ptds", "_ptsz", ""};
@@ -45,7 +45,7 @@ static int publish(void *dictionary, const char *name, void *object, bool for_th
     const uintptr_t function =
         strncmp(name, "_cuda", 5) == 0 ? device_function(name + 1, for_threads) : 0;
     if (function != 0 && python.set_pointer(object, (void *)function) != 0)
-        python.clear(); /* no capsule */
+        python.clear(); /* not a capsule */
     return python.set_item(dictionary, name, object);
 }
 

@@ -1,10 +1,11 @@
-/* nvjitlink: in front of NVIDIA's run-time linker. Every link is done by NVIDIA's, with its
- * diagnostics. Where the program then asks for machine code it gets the PTX that went in, joined to
- * one text; of LTO-IR, which only NVIDIA's linker reads, the PTX that comes out (-ptx). What has no
- * PTX, a cubin or a host object, leaves the linker's own machine code, and the device says that it
- * cannot run it.
+/* nvjitlink: stands in front of NVIDIA's run-time linker. NVIDIA's linker does every link and
+ * reports its diagnostics. When the program then asks for machine code it gets the input PTX,
+ * joined into one text; for LTO-IR, which only NVIDIA's linker can read, it gets the PTX that the
+ * linker produces (-ptx). Inputs without PTX (cubins, host objects) leave the linker's own machine
+ * code, which the device then refuses.
  *
- * libcudadevrt.a is no input of ours: the device has what it can of it (device_runtime.c).
+ * libcudadevrt.a is not kept as an input: the device has its own version of what it supports
+ * (device_runtime.c).
  *
  * Source: nvJitLink.h of CUDA 13.0.
  */
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As nvJitLink.h has them, which not every toolkit has. */
+/* Copied from nvJitLink.h, which not every toolkit has. */
 typedef struct nvJitLink *nvJitLinkHandle;
 typedef enum { NVJITLINK_SUCCESS = 0, NVJITLINK_ERROR_INTERNAL = 6 } nvJitLinkResult;
 typedef enum {
@@ -31,11 +32,11 @@ typedef enum {
 struct linking {
     nvJitLinkHandle handle; /* NVIDIA's */
     unsigned capability;    /* -arch=sm_90: 90 */
-    unsigned registers;     /* -maxrregcount=; 0: as many as a thread wants */
-    bool optimises;         /* -lto, and not -ptx: NVIDIA's is asked for PTX, of LTO-IR alone */
-    bool has_machine_code;  /* an input without PTX */
+    unsigned registers;     /* -maxrregcount=; 0: no limit */
+    bool optimises;         /* -lto without -ptx: NVIDIA's linker is asked for PTX of the LTO-IR */
+    bool has_machine_code;  /* some input has no PTX */
     struct fatbin inputs;
-    struct fatbin_unit joined; /* once complete; without text: NVIDIA's cubin is the answer */
+    struct fatbin_unit joined; /* once complete; without text: NVIDIA's cubin is returned */
     struct linking *next;
 };
 static struct linking *linkings;
@@ -50,13 +51,14 @@ typedef nvJitLinkResult complete_function(nvJitLinkHandle);
 typedef nvJitLinkResult size_function(nvJitLinkHandle, size_t *);
 typedef nvJitLinkResult text_function(nvJitLinkHandle, void *);
 
-/* The function of NVIDIA's; from the caller if there is none. */
+/* Declares `function` as NVIDIA's function; if there is none, returns an error from the caller. */
 #define FIND_BEHIND(type, function, name)                                                          \
     type *function;                                                                                \
     *(void **)&function = behind_function(NVJITLINK_BEHIND, name);                                 \
     if (function == NULL) return NVJITLINK_ERROR_INTERNAL
 
-/* What is known of a link; NULL: nothing. Not under the lock any more: a link is one thread's. */
+/* Finds the state of a link; NULL: unknown. Used without the lock afterwards: one thread owns a
+ * link. */
 static struct linking *find(nvJitLinkHandle handle)
 {
     pthread_mutex_lock(&lock);
@@ -125,14 +127,14 @@ static nvJitLinkResult destroy(nvJitLinkHandle *handle)
 
 /* ---- inputs ------------------------------------------------------------------------------- */
 
-/* Keeps the PTX of an input that NVIDIA's linker has taken. False: no memory. */
+/* Keeps the PTX of an input that NVIDIA's linker has accepted. Returns false if memory runs out. */
 static bool keep(struct linking *linking, nvJitLinkInputType type, const void *data, size_t size)
 {
     struct fatbin added;
     char why[256];
     const char *bytes = data;
     if (type == NVJITLINK_INPUT_LTOIR || type == NVJITLINK_INPUT_INDEX) return true;
-    /* A text's size may count the zero that ends it. */
+    /* The size of a text may include the terminating NUL. */
     while (size > 0 && type == NVJITLINK_INPUT_PTX && bytes[size - 1] == '\0') size--;
     const enum fatbin_result read =
         fatbin_open(data, size, linking->capability, &added, why, sizeof why);
@@ -184,9 +186,9 @@ static nvJitLinkResult add_file(nvJitLinkHandle handle, nvJitLinkInputType type,
     return result;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------- */
+/* ---- completion --------------------------------------------------------------------------- */
 
-/* What NVIDIA's linker made of LTO-IR joins the inputs. */
+/* Adds the PTX that NVIDIA's linker made of LTO-IR to the inputs. */
 static nvJitLinkResult take_optimised(struct linking *linking)
 {
     FIND_BEHIND(size_function, size_of, "nvJitLinkGetLinkedPtxSize");
@@ -203,7 +205,7 @@ static nvJitLinkResult take_optimised(struct linking *linking)
     return result;
 }
 
-/* As if each kernel said itself how many registers a thread of it may have. */
+/* Limits the registers per thread as a directive in each kernel would. */
 static bool limit_registers(struct linking *linking)
 {
     struct ptx_diagnostics diagnostics = {0};
@@ -241,7 +243,7 @@ static nvJitLinkResult cubin_size(nvJitLinkHandle handle, size_t *size)
     const struct linking *linking = find(handle);
     if (linking == NULL || linking->joined.text == NULL || size == NULL)
         return behind(handle, size);
-    *size = linking->joined.length + 1; /* with the zero that ends it */
+    *size = linking->joined.length + 1; /* with the terminating NUL */
     return NVJITLINK_SUCCESS;
 }
 
@@ -254,7 +256,7 @@ static nvJitLinkResult cubin(nvJitLinkHandle handle, void *to)
     return NVJITLINK_SUCCESS;
 }
 
-/* ---- the names ---------------------------------------------------------------------------- */
+/* ---- exported names ----------------------------------------------------------------------- */
 
 #define DEFINE(name, parameters, made, arguments)                                                  \
     PUBLIC nvJitLinkResult name parameters;                                                        \
@@ -263,7 +265,7 @@ static nvJitLinkResult cubin(nvJitLinkHandle handle, void *to)
         return made arguments;                                                                     \
     }
 
-/* The header's functions are inline and call the name with the version of their toolkit. */
+/* The header's functions are inline and call names with the version of their toolkit. */
 #define NAMES_OF(suffix)                                                                           \
     NAME(Create, suffix, (nvJitLinkHandle * handle, uint32_t count, const char *const *options),   \
          create, (handle, count, options))                                                         \

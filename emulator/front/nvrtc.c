@@ -1,10 +1,11 @@
-/* nvrtc: in front of NVIDIA's run-time compiler. Where the program asks for machine code it gets
- * the PTX of the same compilation, which is there as well. The compiler is asked for the lines of
- * the source, as a finding names them, and the PTX ends with the source, line by line in comments
- * (driver/findings/quote.h): it is a string that nobody sees later. All else is the compiler's own.
+/* nvrtc: stands in front of NVIDIA's run-time compiler. When the program asks for machine code it
+ * gets the PTX of the same compilation, which exists as well. The compiler is asked for line
+ * information, which findings need, and the source is appended to the PTX, line by line as comments
+ * (driver/findings/quote.h), because the source string is not in any file. Everything else is
+ * NVIDIA's.
  *
- * Source: nvrtc.h of CUDA 13.0; that the PTX is there when -arch names a real architecture is
- * NVRTC's behaviour, which tests/front holds to.
+ * Source: nvrtc.h of CUDA 13.0. That the PTX exists when -arch names a real architecture is
+ * behaviour of NVRTC; tests/front checks it.
  */
 #include "emulator/front/behind.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As nvrtc.h has them, which not every toolkit has. */
+/* Copied from nvrtc.h, which not every toolkit has. */
 typedef enum {
     NVRTC_SUCCESS = 0,
     NVRTC_ERROR_OUT_OF_MEMORY = 1,
@@ -38,7 +39,7 @@ typedef nvrtcResult compile_function(nvrtcProgram, int, const char *const *);
 typedef nvrtcResult size_function(nvrtcProgram, size_t *);
 typedef nvrtcResult text_function(nvrtcProgram, char *);
 
-/* The function of NVIDIA's; from the caller if there is none. */
+/* Declares `function` as NVIDIA's function; if there is none, returns an error from the caller. */
 #define FIND_BEHIND(type, function, name)                                                          \
     type *function;                                                                                \
     *(void **)&function = behind_function(NVRTC_BEHIND, name);                                     \
@@ -53,7 +54,8 @@ static struct source {
 } * sources;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What is not ASCII as '?': ptxas takes no other PTX. NULL: no memory. */
+/* The source as PTX comments. Characters that are not ASCII become '?', since ptxas accepts no
+ * others. NULL: no memory. */
 static char *comments_of(const char *text, const char *name)
 {
     if (name == NULL || name[0] == '\0') name = "default_program";
@@ -100,7 +102,7 @@ static void forget(nvrtcProgram program)
     free(found);
 }
 
-/* "" where it is not known. A program is one thread's while that asks about it. */
+/* The comments of a program; "" if unknown. Used without the lock: one thread owns a program. */
 static const char *comments_for(nvrtcProgram program)
 {
     pthread_mutex_lock(&lock);
@@ -129,7 +131,7 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog)
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* Asks for lines already, or for what has none. */
+/* Returns true for options that request line information, or exclude it. */
 static bool settles_lines(const char *option)
 {
     static const char *const options[] = {
@@ -155,9 +157,9 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *c
     return result;
 }
 
-/* ---- what it made ---------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
-/* Of no PTX there is the end alone. */
+/* A size of 1 means that there is no PTX, only the terminating NUL. */
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram prog, size_t *ptxSizeRet)
 {
     FIND_BEHIND(size_function, size, "nvrtcGetPTXSize");

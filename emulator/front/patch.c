@@ -20,7 +20,7 @@ struct symbols {
     const ElfW(Sym) * rows;
     size_t count;
     const char *names;
-    size_t names_size; /* the last byte of names is zero */
+    size_t names_size; /* the last byte of names is NUL */
 };
 
 static bool map_file(const struct link_map *object, struct file *file)
@@ -48,7 +48,7 @@ static bool is_inside(const struct file *file, uint64_t offset, uint64_t size)
     return offset <= file->size && size <= file->size - offset;
 }
 
-/* The symbol table of that type; false: there is none, or it is damaged. */
+/* Finds the symbol table of that type. Returns false if there is none or it is damaged. */
 static bool find_symbols(const struct file *file, unsigned type, struct symbols *symbols)
 {
     const ElfW(Ehdr) *start = (const void *)file->bytes;
@@ -75,7 +75,7 @@ static bool find_symbols(const struct file *file, unsigned type, struct symbols 
     return false;
 }
 
-/* A function that is defined there: its name, or NULL. */
+/* The name of a function that is defined in the object, or NULL. */
 static const char *any_function_name(const struct symbols *symbols, size_t i)
 {
     const ElfW(Sym) *symbol = &symbols->rows[i];
@@ -85,7 +85,7 @@ static const char *any_function_name(const struct symbols *symbols, size_t i)
                : NULL;
 }
 
-/* One of the runtime's kind. */
+/* The same for functions of the runtime only. */
 static const char *function_name(const struct symbols *symbols, size_t i)
 {
     const char *name = any_function_name(symbols, i);
@@ -103,7 +103,8 @@ static const ElfW(Sym) * find_function(const struct symbols *symbols, const char
     return NULL;
 }
 
-/* The whole runtime, and CUDA 13's: that of CUDA 12 has a second cudaGetDeviceProperties. */
+/* Returns true if the object contains the whole runtime of CUDA 13. CUDA 12's has a second
+ * cudaGetDeviceProperties. */
 static bool has_runtime(const struct symbols *symbols)
 {
     return find_function(symbols, "cudaGetDeviceCount") != NULL &&
@@ -114,7 +115,7 @@ static bool has_runtime(const struct symbols *symbols)
 
 /* ---- jumps --------------------------------------------------------------------------------- */
 
-/* By way of an address that lies behind the jump, or somewhere near. */
+/* Writes a jump through an address that is stored behind the jump, or nearby. */
 #if defined __x86_64__
 enum { JUMP_BYTES = 6, PADDED = 16 }; /* functions begin at multiples of 16 bytes */
 
@@ -144,15 +145,15 @@ static bool write_jump(unsigned char *at, const unsigned char *address)
 #endif
 enum { ADDRESS_BYTES = sizeof(uint64_t) };
 
-/* The bytes from where a function begins in which nothing else does. */
+/* Bytes at the beginning of a function that belong to it alone, including its padding. */
 static size_t room_of(const ElfW(Sym) * symbol)
 {
     const size_t size = symbol->st_size;
     return symbol->st_value % PADDED == 0 ? (size + PADDED - 1) / PADDED * PADDED : size;
 }
 
-/* Where the addresses go for which a function has no room: into the longest of those that are
- * never run any more. */
+/* Space for the addresses of functions that have no room for them: the longest function that is
+ * never called any more. */
 struct spare {
     unsigned char *at;
     size_t bytes;
@@ -173,7 +174,8 @@ static struct spare find_spare(const struct symbols *theirs, ElfW(Addr) base,
     return spare;
 }
 
-/* What has no room for a jump stays as it is, and the device names what it asks for. */
+/* Redirects one function. A function without room for a jump stays as it is; calls that it makes to
+ * the device are then reported. */
 static void replace(const ElfW(Sym) * symbol, ElfW(Addr) base, uint64_t to, struct spare *spare)
 {
     unsigned char *at = (unsigned char *)(base + symbol->st_value), *address = at + JUMP_BYTES;
@@ -200,7 +202,7 @@ static void write_jumps(const struct symbols *theirs, ElfW(Addr) base, const str
     }
 }
 
-/* The pages of all that is to be changed. */
+/* Sets the protection of the pages of all functions to be changed. */
 static bool set_protection(const struct symbols *theirs, ElfW(Addr) base, int protection)
 {
     const ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE);
