@@ -75,7 +75,7 @@ void trace_finding_word_set(struct trace_finding *finding, enum trace_word word,
     size_t used = 0;
     for (int i = 0; i < WORD_COUNT; i++) {
         const char *from = i == (int)word ? text : trace_finding_word(finding, (enum trace_word)i);
-        /* Those behind it need their ends at least. */
+        /* The words behind it need at least their terminators. */
         trace_copy_string(words + used, sizeof words - used - (size_t)(WORD_COUNT - 1 - i), from);
         used += strlen(words + used) + 1;
     }

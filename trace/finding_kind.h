@@ -1,5 +1,5 @@
-/* The kinds of findings, of which trace/findings.def has the rows: what each is called, who finds
- * it, why it matters and what to do about it. What one finding says is trace/finding.h's.
+/* The kinds of findings, with rows in trace/findings.def: name, checker, why the kind matters, and
+ * a hint. The sentence of a single finding is trace/finding.h's matter.
  */
 #ifndef OVERLAP_TRACE_FINDING_KIND_H
 #define OVERLAP_TRACE_FINDING_KIND_H
@@ -8,7 +8,7 @@
 
 struct trace_record;
 
-/* What is told apart: a row's sentence. */
+/* One id per sentence. */
 enum trace_finding_id {
     FINDING_NONE,
 #define KIND(id, name, checker, why, hint)
@@ -19,7 +19,7 @@ enum trace_finding_id {
     FINDING_COUNT
 };
 
-/* What findings are called, and counted by. */
+/* Kinds: the names under which findings are printed and counted. */
 enum trace_finding_kind_id {
 #define KIND(id, name, checker, why, hint) FINDING_KIND_##id,
 #define FINDING(id, kind, sentence)
@@ -31,21 +31,21 @@ enum trace_finding_kind_id {
 
 struct trace_finding_kind {
     const char *name;    /* as printed: "race" */
-    const char *checker; /* Compute Sanitizer's word for who finds it; "ours"; "advice" */
-    const char *why;     /* it matters; NULL: it explains itself */
+    const char *checker; /* name of the Compute Sanitizer tool for it; "ours"; "advice" */
+    const char *why;     /* why it matters; NULL: self-explanatory */
     const char *hint;
 };
 
-/* Does the record carry a finding? Advice does as well. */
+/* Returns true if the record carries a finding or advice. */
 bool trace_has_finding(const struct trace_record *record);
-/* Is the kind's checker "advice"? It is then told in TRACE_ADVICE records. */
+/* Returns true if the kind's checker is "advice"; it is then recorded as TRACE_ADVICE. */
 bool trace_finding_is_advice(enum trace_finding_id id);
 
-/* The finding's kind; of what is no finding the first one. */
+/* The kind of the record's finding; for other records the first kind. */
 const struct trace_finding_kind *trace_finding_kind(const struct trace_record *record);
 const struct trace_finding_kind *trace_finding_kind_at(enum trace_finding_kind_id kind);
 enum trace_finding_kind_id trace_finding_kind_of(enum trace_finding_id id);
-/* What to do about it, as exactly as the finding tells; NULL: it explains itself. */
+/* The most specific hint for this finding; NULL: self-explanatory. */
 const char *trace_finding_hint(const struct trace_record *record);
 
 #endif

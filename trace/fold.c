@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it the line of device code alone that counts? */
+/* Returns true if the line of device code alone identifies the finding's place. */
 static bool is_by_line(const struct trace_record *record)
 {
     const struct trace_finding *finding = &record->finding;
@@ -22,8 +22,8 @@ static int compare_words(const struct trace_record *a, const struct trace_record
     return strcmp(trace_finding_word(&a->finding, word), trace_finding_word(&b->finding, word));
 }
 
-/* 0: the same. Sorted by, and not hashed: whoever wrote the records could choose what has the same
- * hash. */
+/* Returns 0 if the findings are the same. Sorted instead of hashed, because student code could
+ * choose records with equal hashes. */
 static int compare(const struct trace_folded *x, const struct trace_folded *y)
 {
     const struct trace_record *a = x->record, *b = y->record;

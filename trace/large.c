@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 enum {
-    HEAD = 64,       /* in front of the bytes: how many were mapped, or 0 */
-    LEAST = 1 << 16, /* less is not worth pages of its own */
+    HEAD = 64,       /* before the bytes: mapped size, or 0 */
+    LEAST = 1 << 16, /* smaller blocks do not get pages of their own */
 };
 
 void *large_take(size_t size)

@@ -1,18 +1,19 @@
-/* large: memory that is shared with forks. A process that keeps much and forks often pays for all
- * of its own each time: the page tables are copied, and so is each page that is written to later.
- * What a fork writes there is written for all, until it is sealed.
+/* large: memory shared with forked processes. A process that keeps much private memory and forks
+ * often pays for it at each fork: page tables are copied, and so is every page that is written
+ * later. Until it is sealed, a write of any process to this memory is visible in all of them.
  */
 #ifndef OVERLAP_TRACE_LARGE_H
 #define OVERLAP_TRACE_LARGE_H
 
 #include <stddef.h>
 
-/* Zeroed, at a multiple of 64; NULL: there is none. */
+/* Returns zeroed memory aligned to 64 bytes; NULL: no memory. */
 void *large_take(size_t size);
-/* Nobody writes there any more, no fork either: who does is ended by it (what is small, a fork has
- * to itself). What large_take gave; NULL is fine. */
+/* Makes the memory read-only in this process and in processes forked later: a write crashes the
+ * writer. Does nothing for small blocks, which are private to each process. `bytes`: from
+ * large_take; NULL is fine. */
 void large_seal(const void *bytes);
-/* The same. */
+/* Frees the memory; `bytes` as above. */
 void large_give_back(void *bytes);
 
 #endif

@@ -65,7 +65,7 @@ bool trace_lines_at(const struct trace_lines *lines, uint64_t address, struct tr
     return true;
 }
 
-/* The line that an inlined call stands on: DW_AT_call_file counts in the unit's table of files. */
+/* The line of an inlined call: DW_AT_call_file is an index into the unit's file table. */
 static bool call_site(Dwarf_Die *inlined, Dwarf_Die *unit, struct trace_line *line)
 {
     Dwarf_Attribute attribute;
@@ -92,8 +92,8 @@ size_t trace_lines_inlined(const struct trace_lines *lines, uint64_t address,
 
     if (most == 0 || !trace_lines_at(lines, address, &line[0])) return 0;
     Dwarf_Die *unit = dwfl_module_addrdie(module_at(lines, address), address, &bias);
-    /* From the innermost scope outwards through its parents: what dwarf_getscopes itself lists
-     * behind an inlined function are the scopes of its definition, not those of its call. */
+    /* Walks from the innermost scope outwards through its parents: the scopes that dwarf_getscopes
+     * itself lists behind an inlined function are those of its definition, not of its call. */
     if (unit != NULL && dwarf_getscopes(unit, address - bias, &innermost) > 0)
         depth = dwarf_getscopes_die(&innermost[0], &scopes);
     for (int i = 0; i < depth && count < most; i++) {
@@ -136,7 +136,7 @@ struct function_search {
     bool found;
 };
 
-/* dwarf_getfuncs calls this for every function with code in a compilation unit. */
+/* Called by dwarf_getfuncs for every function with code in a compilation unit. */
 static int look_at_function(Dwarf_Die *die, void *data)
 {
     struct function_search *search = data;

@@ -1,8 +1,8 @@
-/* trace_lines: from an address in a traced process to the line of the source it came from, by the
- * debug information of the files that were mapped there (elfutils' libdw).
+/* trace_lines: maps an address in a traced process to the source line that it came from, by the
+ * debug information of the mapped files (elfutils' libdw).
  *
- * For readers of a trace: TRACE_MODULE records say what was mapped where. It never runs in the
- * traced process, and it does not judge: whose source a line is, the caller knows.
+ * For readers of a trace, where TRACE_MODULE records say what was mapped. It never runs in the
+ * traced process and does not decide whether a line is the user's; the caller does.
  */
 #ifndef OVERLAP_TRACE_LINES_H
 #define OVERLAP_TRACE_LINES_H
@@ -13,9 +13,9 @@
 
 struct trace_lines;
 
-/* Strings belong to the trace_lines, or to libdw, and live as long as it. */
+/* The strings belong to the trace_lines, or to libdw, and live as long as it. */
 struct trace_line {
-    const char *file;     /* as the compiler was given it */
+    const char *file;     /* as given to the compiler */
     unsigned line;        /* from 1 */
     const char *function; /* "" where unknown */
 };
@@ -24,24 +24,27 @@ struct trace_line {
 struct trace_lines *trace_lines_open(void);
 void trace_lines_close(struct trace_lines *lines);
 
-/* The file at `path` is mapped with load address `base` (what is added to the addresses in it).
- * False: it cannot be read, is no ELF file, or overlaps one that was added before. */
+/* Adds the file at `path`, mapped with load address `base` (the difference between addresses in
+ * memory and in the file). Returns false if it cannot be read, is no ELF file, or overlaps a file
+ * added before. */
 bool trace_lines_add(struct trace_lines *lines, const char *path, uint64_t base);
 
-/* The line of the instruction at `address`; false where no file or no debug information is. */
+/* Finds the line of the instruction at `address`. Returns false without a file or debug information
+ * there. */
 bool trace_lines_at(const struct trace_lines *lines, uint64_t address, struct trace_line *line);
 
-/* The same with the calls that were inlined there: the innermost function first, each further one
- * with the line that the call stands on. Returns how many of at most `most` were filled in. */
+/* The same with the calls that were inlined there: the innermost function first, each further entry
+ * with the line of the call. Fills in at most `most` entries and returns their number. */
 size_t trace_lines_inlined(const struct trace_lines *lines, uint64_t address,
                            struct trace_line *line, size_t most);
 
-/* "main+28" for an address without lines. Returns the path of the file that it is in, or NULL. */
+/* Writes "main+28" for an address without line information. Returns the path of its file, or
+ * NULL. */
 const char *trace_lines_symbol(const struct trace_lines *lines, uint64_t address, char *text,
                                size_t size);
 
-/* Visits the declaration of every function of that name that has code, until `visit` returns true;
- * returns whether it did. */
+/* Visits the declaration of every function of that name that has code, until `visit` returns true.
+ * Returns true if it did. */
 bool trace_lines_function(const struct trace_lines *lines, const char *function,
                           bool (*visit)(const struct trace_line *declared, void *user), void *user);
 

@@ -1,5 +1,5 @@
-/* rest: how much the recorder of a GPU records, between the runner that says so and the recorder,
- * which is linked into nothing of the runner's.
+/* rest: controls how much the recorder of a GPU records. Shared by the runner, which controls it,
+ * and the recorder, which is not linked with the runner.
  */
 #ifndef OVERLAP_TRACE_REST_H
 #define OVERLAP_TRACE_REST_H
@@ -7,13 +7,15 @@
 #include <stdint.h>
 
 enum rest {
-    REST_NOT,     /* all is recorded */
-    REST_DEVICE,  /* calls alone. What the device does takes CUPTI longer to begin with again. */
-    REST_ENTIRELY /* nothing is */
+    REST_NOT,     /* everything is recorded */
+    REST_DEVICE,  /* only calls are recorded; CUPTI takes longer to resume recording of device
+                     work */
+    REST_ENTIRELY /* nothing is recorded */
 };
 
-/* A number, in hexadecimal, that the recorder and the runner read before a submission is loaded.
- * Only who knows it is obeyed; without the variable nobody is. */
+/* A secret number, in hexadecimal, that the recorder and the runner read before a submission is
+ * loaded. The recorder obeys only callers that pass this number; without the variable it obeys
+ * nobody. */
 #define REST_WORD_VARIABLE "WORD"
 
 #define REST_FUNCTION "overlap_rest"

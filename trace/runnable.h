@@ -1,6 +1,7 @@
-/* runnable: whether a thread of this process has a processor or a disk, or wants one. A thread that
- * sleeps waits for somebody; one that does not is only not there yet. In this header alone, because
- * those who ask (threads/, the device, a lesson's part) are linked into different things.
+/* runnable: tells whether a thread of this process is running, waits for a processor, or waits for
+ * a disk. A thread that sleeps waits for some other thread; a runnable one has only not got there
+ * yet. The code is in this header because its users (threads/, the device, a lesson's part) are
+ * linked into different binaries.
  */
 #ifndef OVERLAP_TRACE_RUNNABLE_H
 #define OVERLAP_TRACE_RUNNABLE_H
@@ -13,13 +14,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* What /proc says of a thread in `file`, as text; `number` as gettid gives it. False: it is gone,
- * or /proc does not say. */
+/* Reads the file `file` of a thread's folder in /proc as text; `number` as returned by gettid.
+ * Returns false if the thread is gone, or /proc is not readable. */
 static inline bool runnable_read(pid_t number, const char *file, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)number, file);
-    /* Not by open and read: a thread may be cancelled there, and the caller may hold a lock. */
+    /* Not by open and read: those are cancellation points, and the caller may hold a lock. */
     const int opened = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (opened < 0) return false;
     const long got = syscall(SYS_read, opened, text, size - 1);
@@ -28,7 +29,8 @@ static inline bool runnable_read(pid_t number, const char *file, char *text, siz
     return got > 0;
 }
 
-/* False: it sleeps, is stopped or gone, or /proc does not say. */
+/* Returns true if the thread is runnable or in uninterruptible sleep. False: it sleeps, is stopped
+ * or gone, or /proc is not readable. */
 static inline bool runnable_thread(pid_t number)
 {
     char text[512];

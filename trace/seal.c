@@ -52,7 +52,7 @@ void trace_sums_add(struct trace_sums *sums, const struct trace_key *key,
                     const struct trace_record *record, uint64_t place)
 {
     struct trace_record counted = *record;
-    /* Of what may be seen again the count is raised later (trace_put_counted). */
+    /* The count of other kinds may be raised after the record was put (trace_put_counted). */
     if (record->kind != TRACE_OPERATION) counted.count = 0;
     sums->records++;
     sums->code += code_of(key, &counted, place);

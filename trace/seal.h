@@ -1,11 +1,12 @@
-/* seal: how a reader knows that the entries of a record are those that its writers put there.
+/* seal: lets a reader verify that the records of a trace are those that its writers put there.
  *
- * Whoever makes the record gives its writers a key that nothing else in the process is told. A
- * writer counts what it puts in memory of its own, and at the end puts the counts as well, with a
- * code that cannot be made without the key: TRACE_SEAL. The reader counts again. Seals add up, so
- * that every writer and every process writes its own.
+ * The creator of a trace gives its writers a key that no other code in the process gets. A writer
+ * sums up what it puts in its own memory, and at its end writes the sums in a TRACE_SEAL record
+ * with a code that cannot be made without the key. The reader computes the sums again. Seals add
+ * up, so every writer and every process writes its own.
  *
- * It keeps out who knows the record alone. Who can read all of the writer's memory finds the key.
+ * The seal protects against code that can write only the trace. Code that can read all of the
+ * writer's memory finds the key.
  *
  * Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF" (2012); this is
  * SipHash-1-3.
@@ -15,20 +16,21 @@
 
 #include "trace/trace.h"
 
-/* Adds one record, at its place in the file. */
+/* Adds one record, at its place in the file, to the sums. */
 void trace_sums_add(struct trace_sums *sums, const struct trace_key *key,
                     const struct trace_record *record, uint64_t place);
 bool trace_sums_equal(const struct trace_sums *a, const struct trace_sums *b);
 
-/* A TRACE_SEAL of these sums; its code is made when its place is known. */
+/* Makes a TRACE_SEAL of these sums; its code is computed once its place is known. */
 struct trace_record trace_seal_make(const struct trace_sums *sums);
 uint64_t trace_seal_code(const struct trace_key *key, const struct trace_record *seal,
                          uint64_t place);
-/* Adds the sums of a TRACE_SEAL; false: it was not made with this key, or for another place. */
+/* Adds the sums of a TRACE_SEAL. Returns false if it was made with another key or for another
+ * place. */
 bool trace_seal_take(struct trace_sums *sums, const struct trace_key *key,
                      const struct trace_record *seal, uint64_t place);
 
-/* 32 hexadecimal digits. False: it is no key. */
+/* Parses 32 hexadecimal digits. Returns false if the text is not a key. */
 bool trace_key_read(struct trace_key *key, const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PART_SIZE = 640 }; /* a call's place, and the words around it */
+enum { PART_SIZE = 640 }; /* a call's place and the words around it */
 
 struct sentence {
     const struct trace_record *record;
@@ -15,14 +15,14 @@ struct sentence {
     size_t size, used;
 };
 
-/* The phrase in the reader's language. */
+/* Translates a phrase into the reader's language. */
 __attribute__((format_arg(2))) static const char *in_words(const struct sentence *s,
                                                            const char *phrase)
 {
     return s->places != NULL && s->places->words != NULL ? s->places->words(phrase) : phrase;
 }
 
-/* Every writer of a field returns whether the finding has it. */
+/* Every function that writes a field returns true if the finding has a value for it. */
 __attribute__((format(printf, 2, 3))) static bool put(struct sentence *s, const char *format, ...)
 {
     va_list arguments;
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static bool put(struct sentence *s, const 
     return true;
 }
 
-/* A part of a sentence on its own, for where a language puts it elsewhere. */
+/* A part of a sentence that is written separately, since its position depends on the language. */
 struct part {
     char text[PART_SIZE];
     struct sentence sentence;
@@ -172,7 +172,7 @@ static bool put_block(struct sentence *s, int side)
                at[2]);
 }
 
-/* As a device's own assertion prints them. */
+/* The same form as in messages of device-side assertions. */
 static bool put_indices(struct sentence *s, int side)
 {
     const uint32_t *block = side_of(s, side)->block, *thread = side_of(s, side)->thread;
@@ -237,7 +237,7 @@ static const char *name_of_thing(const struct sentence *s, const struct trace_th
     return in_words(s, thing_names[thing->kind]);
 }
 
-/* `making` and `ending` are formats that take a call; NULL: that is not told. */
+/* `making` and `ending` are formats with a call as their argument; NULL: not mentioned. */
 static void put_life(struct sentence *s, const struct trace_thing *thing, const char *making,
                      const char *ending)
 {
@@ -268,7 +268,7 @@ static bool put_memory(struct sentence *s, int which)
     return put(s, "%s", in_words(s, N_(")")));
 }
 
-/* Memory that the address is not in, or not in any more. */
+/* Memory near the address, or memory freed before the access. */
 static bool put_near(struct sentence *s, const struct trace_thing *near)
 {
     const uint64_t address = s->record->address;
@@ -292,7 +292,7 @@ static bool put_near(struct sentence *s, const struct trace_thing *near)
     return true;
 }
 
-/* What the record's address is. */
+/* Describes what the record's address points to. */
 static bool put_place(struct sentence *s, int which)
 {
     const struct trace_thing *thing = thing_of(s, which);
@@ -337,10 +337,10 @@ static bool put_kind(struct sentence *s, int which)
     return put(s, in_words(s, vowel ? N_("an %s") : N_("a %s")), name_of_thing(s, thing));
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------
+/* ---- other fields ------------------------------------------------------------------------------
  */
 
-/* A call by its name and place, of which the thing in question is made. */
+/* A wait: the call's name and its place. The thing's `made` field holds the call. */
 static bool put_wait(struct sentence *s, int which)
 {
     if (thing_of(s, which)->made == 0) return false;
@@ -353,8 +353,8 @@ static bool put_number(struct sentence *s, int which)
     return put(s, "%" PRIu64, s->record->finding.numbers[which]);
 }
 
-/* What a number may be besides: an address or a mask, less than 0, an axis of a grid; and whether
- * it is 0, without printing it. */
+/* Other forms of a number: hexadecimal, signed, an axis of a grid; and whether it is not 0, without
+ * printing it. */
 static bool put_hex(struct sentence *s, int which)
 {
     return put(s, "0x%" PRIx64, s->record->finding.numbers[which]);
@@ -375,8 +375,8 @@ static bool put_condition(struct sentence *s, int which)
     return s->record->finding.numbers[which] != 0;
 }
 
-/* "64 of 128 threads wait at the barrier on line 21, 32 at the warp barrier on line 25; 32 have
- * exited": of n0 threads, n1 have exited. */
+/* Writes "64 of 128 threads wait at the barrier on line 21, 32 at the warp barrier on line 25; 32
+ * have exited": n0 is the number of threads, n1 of them have exited. */
 static bool put_waiters(struct sentence *s, int unused)
 {
     static const char *const barriers[WAITS_COUNT] = {N_("barrier"), N_("warp barrier"),
@@ -430,7 +430,7 @@ static bool put_code(struct sentence *s, int unused)
     return put(s, "%" PRId32, s->record->code);
 }
 
-/* Why the device does not execute an instruction. */
+/* Writes why the device does not execute an instruction. */
 static bool put_unsupported(struct sentence *s, int which)
 {
     static const char *const reasons[UNSUPPORTED_COUNT] = {
@@ -488,7 +488,7 @@ static const struct field {
     {                                                                                              \
         "if" #digit, put_condition, digit                                                          \
     }
-    /* 16, 0x10, -16, y; and nothing, but whether there is a number */
+    /* 16, 0x10, -16, y; and no text, only whether the number is not 0 */
     NUMBER(0),
     NUMBER(1),
     NUMBER(2),
@@ -509,16 +509,17 @@ static const char *const templates[FINDING_COUNT] = {
 #undef KIND
 };
 
-/* Writes the field whose name begins at `at` and ends at the brace. */
+/* Writes the field whose name begins at `at` and has `length` characters. */
 static bool put_field(struct sentence *s, const char *at, size_t length)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strlen(fields[i].name) == length && memcmp(fields[i].name, at, length) == 0)
             return fields[i].put(s, fields[i].which);
-    return put(s, "{%.*s}", (int)length, at); /* a mistake in the row: the golden list shows it */
+    return put(s, "{%.*s}", (int)length, at); /* a mistake in the row; the golden list shows it */
 }
 
-/* Writes up to one of `ends`, and returns where that is. False in `whole`: a field has no value. */
+/* Writes up to one of the characters in `ends`, and returns its position. *whole becomes false if a
+ * field has no value. */
 static const char *put_until(struct sentence *s, const char *at, const char *ends, bool *whole)
 {
     *whole = true;
@@ -536,7 +537,8 @@ static const char *put_until(struct sentence *s, const char *at, const char *end
     return at;
 }
 
-/* "[first|instead]", from behind the bracket on. Returns what follows. */
+/* Writes "[first|instead]", beginning behind the opening bracket. Returns the position behind
+ * it. */
 static const char *put_option(struct sentence *s, const char *at)
 {
     const size_t before = s->used;

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The largest capacity that a reader accepts: the header is student-writable too. */
+/* The largest capacity that a reader accepts: student code can write the header too. */
 #define TRACE_MAX_CAPACITY (1u << 20)
 
 struct trace_header {
@@ -21,24 +21,25 @@ struct trace_header {
     uint32_t version;
     uint32_t record_size;
     uint32_t capacity;
-    uint32_t kinds;            /* a set: what is recorded */
-    _Atomic uint64_t appended; /* may pass capacity: the excess is what was dropped */
+    uint32_t kinds;            /* set of recorded kinds */
+    _Atomic uint64_t appended; /* may exceed capacity: the excess was dropped */
 };
 
 struct trace_writer {
     struct trace_header *header;
     struct trace_record *records;
     size_t mapped;
-    uint32_t capacity; /* our own copies: those in the file can be scribbled over */
+    uint32_t capacity; /* own copies: student code can overwrite those in the file */
     uint32_t kinds;
     bool keyed;
     struct trace_key key;
-    struct trace_sums put; /* of this process, not yet sealed; each field is added to by itself */
+    struct trace_sums put; /* of this process, not yet sealed; each field is updated separately */
     pid_t process;
-    /* Who writes, as long as that is known (name_writer): memory that a fork empties; or NULL. */
+    /* Identity of the writer while it is known (name_writer), in memory that a fork clears; or
+     * NULL. */
     _Atomic uint32_t *now;
     bool ended;
-    unsigned busy; /* puts that have begun */
+    unsigned busy; /* puts in progress */
 };
 
 static size_t trace_file_size(uint32_t capacity)
@@ -91,7 +92,7 @@ int trace_create_in_memory(uint32_t capacity, uint32_t kinds)
     return -1;
 }
 
-/* Memory that is empty again in a process that is forked; NULL: the system cannot. */
+/* Allocates memory that is zero again in a forked process; NULL: not supported by the system. */
 static void *make_forgetful(void)
 {
     const size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -154,7 +155,7 @@ void trace_put(struct trace_writer *writer, const struct trace_record *record)
     trace_put_counted(writer, record);
 }
 
-/* Where the next record is to be written; NULL: it is full. */
+/* The slot for the next record; NULL: the trace is full. */
 static struct trace_record *next_slot(struct trace_writer *writer, uint64_t *place)
 {
     *place = atomic_fetch_add_explicit(&writer->header->appended, 1, memory_order_relaxed);
@@ -180,8 +181,9 @@ static void put_seal(struct trace_writer *writer, const struct trace_sums *sums)
     fill_slot(slot, &seal);
 }
 
-/* Counts it. No lock, because a signal's handler may be in here twice; the fields may then be seen
- * at different times, but they are only read when nobody writes any more. */
+/* Adds a record to the sums. Without a lock, because a signal handler may interrupt this function
+ * and call it; the fields may therefore be inconsistent for a moment, but they are only read when
+ * nobody writes any more. */
 static void count(struct trace_writer *writer, const struct trace_record *record, uint64_t place)
 {
     struct trace_sums one = {0};
@@ -198,8 +200,8 @@ static void count(struct trace_writer *writer, const struct trace_record *record
         if (from[i] != 0) __atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
-/* Fills in which process and thread it is, without a system call each time: these cost more than
- * the rest of a record. */
+/* Fills in process and thread without a system call each time: those would cost more than the rest
+ * of a record. */
 static void name_writer(struct trace_writer *writer, struct trace_record *record)
 {
     static _Thread_local struct {
@@ -242,7 +244,8 @@ void trace_end(struct trace_writer *writer)
 {
     if (writer == NULL || getpid() != writer->process) return;
     if (__atomic_exchange_n(&writer->ended, true, __ATOMIC_SEQ_CST)) return;
-    /* Other threads may be at it; one that was stopped in the middle is not waited for. */
+    /* Other threads may be putting records. A thread that was stopped in the middle is not waited
+     * for longer. */
     for (int i = 0; i < 1000 && __atomic_load_n(&writer->busy, __ATOMIC_SEQ_CST) > 0; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     if (writer->keyed) put_seal(writer, &writer->put);
@@ -265,7 +268,7 @@ void trace_copy_string(char *field, size_t size, const char *text)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* Reads `size` bytes at `offset`, all or nothing. */
+/* Reads `size` bytes at `offset`. Returns 0, or -1 if not all of them could be read. */
 static int read_all(int file, void *to, size_t size, off_t offset)
 {
     char *at = to;
@@ -280,7 +283,7 @@ static int read_all(int file, void *to, size_t size, off_t offset)
     return 0;
 }
 
-/* A record that a writer could have written; anything else is left out. */
+/* Returns true if a writer could have written the record; other records are left out. */
 static int record_is_sound(struct trace_record *record)
 {
     if (record->kind == TRACE_NONE || record->kind >= TRACE_KIND_COUNT) return 0;
@@ -292,11 +295,11 @@ static int record_is_sound(struct trace_record *record)
     return 1;
 }
 
-/* As it was found, before anything is made sound. */
+/* Adds a record to the sums as it was found, before its fields are sanitised. */
 static void check_seal(struct trace *trace, const struct trace_key *key,
                        const struct trace_record *record, uint64_t place)
 {
-    if (record->kind == TRACE_NONE) return; /* its writer died over it */
+    if (record->kind == TRACE_NONE) return; /* its writer died while writing it */
     if (record->kind == TRACE_SEAL)
         trace->forged = !trace_seal_take(&trace->put, key, record, place) || trace->forged;
     else
@@ -350,7 +353,7 @@ done:
 
 int trace_read(const char *path, struct trace *trace, char *why, size_t why_size)
 {
-    /* O_NONBLOCK: a pipe of that name must not hold up the open. */
+    /* O_NONBLOCK: a named pipe must not block the open. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) {
         memset(trace, 0, sizeof *trace);

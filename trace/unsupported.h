@@ -1,5 +1,6 @@
-/* Why the software device does not execute an instruction of PTX: a row of trace/unsupported.def.
- * FINDING_UNSUPPORTED_INSTRUCTION has it in numbers[0]; trace/sentence.c says it.
+/* Reasons why the software device does not execute a PTX instruction, rows of
+ * trace/unsupported.def. FINDING_UNSUPPORTED_INSTRUCTION has the reason in numbers[0];
+ * trace/sentence.c prints it.
  */
 #ifndef OVERLAP_TRACE_UNSUPPORTED_H
 #define OVERLAP_TRACE_UNSUPPORTED_H

@@ -1,4 +1,4 @@
-/* The English of a trace: what its kinds are called, and how one speaks of what was not given back.
+/* The English words of a trace: names of its enumerations, and the sentence of a leak.
  */
 #include "trace/sentence.h"
 
@@ -14,7 +14,7 @@ static const char *const kind_names[TRACE_KIND_COUNT] = {
 static const char *const what_names[TRACE_WHAT_COUNT] = {
     N_("nothing"), N_("context"), N_("stream"), N_("event"), N_("module"), N_("device memory"),
     N_("pinned memory"), N_("managed memory"), N_("memory pool"), N_("thread"),
-    /* OpenCL's */
+    /* OpenCL */
     N_("context"), N_("command queue"), N_("buffer"), N_("program"), N_("kernel"), N_("event"),
     /* operations */
     N_("kernel"), N_("copy"), N_("memset"), N_("host function"), N_("event record"),

@@ -4,13 +4,13 @@
 
 enum { NAME_ROOM = TRACE_NAME_SIZE + 96 };
 
-/* Numbers that are one file's: readers keep processes, and threads, apart by them alone. */
+/* Numbers unique in the file: readers distinguish processes and threads by number only. */
 static size_t process_number(const struct row *row)
 {
     return row->holder + 1;
 }
 
-/* Before each event: the list has commas between them. */
+/* Writes the separator before each event of the list. */
 static void separate(FILE *file, size_t *events)
 {
     fputs((*events)++ > 0 ? ",\n" : "\n", file);

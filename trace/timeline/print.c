@@ -18,9 +18,9 @@ struct screen {
     const struct trace_timeline_text *text;
     unsigned name;     /* columns */
     unsigned cells;    /* columns */
-    double *filled;    /* cells of them: ns that operations are in it, all together */
-    uint64_t *longest; /* cells of them: ns of the one that is in it longest */
-    const char **sign; /* cells of them: its sign */
+    double *filled;    /* per cell: ns of all operations in it together */
+    uint64_t *longest; /* per cell: ns of the operation that is in it longest */
+    const char **sign; /* per cell: that operation's sign */
 };
 
 const char *const *trace_timeline_signs(bool utf8)
@@ -37,10 +37,10 @@ const char *const *trace_timeline_signs(bool utf8)
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* The slices of a part that one row shows: of an engine, or of a stream. */
+/* The slices of a part that one row shows: those of an engine, or of a stream. */
 struct shown {
     const struct part *part;
-    int engine; /* -1: a stream's */
+    int engine; /* -1: a stream's row */
     size_t row;
 };
 
@@ -62,7 +62,7 @@ static void fill_cells(struct screen *screen, const struct slice *slice, uint64_
     const double cell_ns = (double)screen->timeline->span / screen->cells;
     const uint64_t from = r->start_ns - first, until = r->end_ns - first;
 
-    /* What ends where a cell begins is not in it. */
+    /* An operation that ends where a cell begins is not in that cell. */
     for (uint64_t i = cell_at(screen, from); i <= cell_at(screen, until - 1); i++) {
         const double begin = (double)i * cell_ns, end = begin + cell_ns;
         const double in = ((double)until < end ? (double)until : end) -
@@ -75,7 +75,7 @@ static void fill_cells(struct screen *screen, const struct slice *slice, uint64_
     }
 }
 
-/* How many run at one moment at most, and for how long any does. */
+/* The most operations at one moment, and how long at least one runs. */
 struct busy {
     unsigned most;
     uint64_t ns;
@@ -87,7 +87,7 @@ static int compare_times(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* By a sweep over starts and ends, in the room for twice the part's slices at `times`. */
+/* Computed by a sweep over starts and ends; `times` has room for twice the part's slices. */
 static struct busy look(const struct screen *screen, const struct shown *shown, uint64_t *times)
 {
     struct busy busy = {0};
@@ -102,7 +102,7 @@ static struct busy look(const struct screen *screen, const struct shown *shown, 
         starts[count] = slice->record->start_ns;
         ends[count++] = slice->record->end_ns;
     }
-    qsort(ends, count, sizeof *ends, compare_times); /* the starts are in order */
+    qsort(ends, count, sizeof *ends, compare_times); /* the starts are sorted already */
     for (size_t i = 0; i < count; i++) {
         while (ended < i && ends[ended] <= starts[i]) {
             ended++;
@@ -110,7 +110,7 @@ static struct busy look(const struct screen *screen, const struct shown *shown, 
         }
         if (++now > busy.most) busy.most = now;
         const uint64_t next = i + 1 < count ? starts[i + 1] : UINT64_MAX;
-        /* Until the next begins, or the last that runs has ended. */
+        /* Until the next one begins, or the last running one has ended. */
         const uint64_t last = ends[i];
         busy.ns += (last < next ? last : next) - starts[i];
     }
@@ -122,7 +122,7 @@ static void print_cell(const struct screen *screen, const struct shown *shown, u
 {
     static const char *const heights[HEIGHTS] = {"\u2581", "\u2582", "\u2583", "\u2584",
                                                  "\u2585", "\u2586", "\u2587", "\u2588"};
-    /* So many at a time on average; a digit is that of the next whole number. */
+    /* Average number of operations in the cell; a digit shows it rounded up. */
     const double at_once = screen->filled[i] * screen->cells / (double)screen->timeline->span;
     const unsigned digit = (unsigned)(at_once + 0.99),
                    height = (unsigned)(at_once / most * HEIGHTS);
@@ -192,7 +192,7 @@ static void print_part(struct screen *screen, const struct part *part)
     free(times);
 }
 
-/* As wide as the longest name that is shown, within bounds. */
+/* The width of the longest visible name, within bounds. */
 static unsigned name_columns(const struct trace_timeline *timeline,
                              const struct trace_timeline_text *text)
 {

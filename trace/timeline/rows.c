@@ -85,7 +85,7 @@ static int compare_slices(const void *a, const void *b)
     return s->record < t->record ? -1 : s->record > t->record;
 }
 
-/* The row of the record's stream that is free at its start, a new one if none is. */
+/* The row of the record's stream that is free at its start; a new one if none is. */
 static size_t find_row(struct trace_timeline *timeline, size_t part, const struct trace_record *r)
 {
     struct part *of = &timeline->parts[part];

@@ -6,8 +6,8 @@ enum {
     NAME_WIDTH = 150, /* pixels */
     NOTE_WIDTH = 16,
     ROW_MOST = 18,
-    ROW_NAMED = 10,      /* from here on there is room for its name */
-    HEIGHT_WANTED = 900, /* of all rows: many streams get thin ones */
+    ROW_NAMED = 10,      /* rows of this height or more show their names */
+    HEIGHT_WANTED = 900, /* of all rows: many streams get thin rows */
     NAME_ROOM = TRACE_NAME_SIZE + 96,
 };
 
@@ -42,7 +42,7 @@ static void draw_label(const struct canvas *canvas, const char *text, bool bold)
     fprintf(canvas->file, "</text>\n");
 }
 
-/* `clear`: what lies over another is seen through. */
+/* `clear`: transparent, for slices drawn over others. */
 static void draw_slice(const struct canvas *canvas, const struct slice *slice, unsigned y,
                        unsigned height, bool clear)
 {
