@@ -1,7 +1,7 @@
-/* In front of the C library's functions that hand a buffer of the program's to the system. Memory
- * that a device keeps the host away from while it is in use traps where a program touches it; a
- * system call answers EFAULT instead. So whoever has asked for it is told of the buffer before.
- * Preloaded only.
+/* Interposes the C library's functions that pass a buffer of the program to the system. Memory that
+ * a device protects while it is in use traps when the program accesses it, but a system call would
+ * return EFAULT. So the registered callback is told of the buffer first. Only in the preloaded
+ * library.
  */
 #include "threads/parts.h"
 
@@ -13,9 +13,9 @@
 
 typedef void touch_buffer(const void *bytes, size_t size, bool is_filled, const void *caller);
 
-static touch_buffer *told; /* NULL: nobody has asked */
+static touch_buffer *told; /* NULL: no callback */
 
-/* Found by name (emulator/driver/findings/page_guard.c). */
+/* Found by name with dlsym (emulator/driver/findings/page_guard.c). */
 THREADS_PUBLIC void overlap_watch_buffers(touch_buffer *touch);
 THREADS_PUBLIC void overlap_watch_buffers(touch_buffer *touch)
 {
@@ -46,6 +46,6 @@ static void tell_parts(const struct iovec *parts, int count, bool is_filled, con
     STAND_IN(type, name, parameters, arguments, tell(bytes, size, is_filled, CALLER))
 #define VECTOR(type, name, parameters, arguments, parts, count, is_filled)                         \
     STAND_IN(type, name, parameters, arguments, tell_parts(parts, count, is_filled, CALLER))
-#undef fread_unlocked /* macros of <stdio.h>, too */
+#undef fread_unlocked /* <stdio.h> defines macros of these names */
 #undef fwrite_unlocked
 #include "threads/buffers.def"

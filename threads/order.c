@@ -1,8 +1,9 @@
-/* Who goes first, a new thread or its starter. One of them is held while the other has its turn:
- * until it waits for another thread, ends, has computed for TURN, or has slept for SLEEP (in a wait
- * that is not known here: a pipe, a system call). Computing is measured by the thread's own clock,
- * and time in which it wants a processor and has none does not count, nor does time in which nobody
- * looked: on a busy machine nobody's turn is over before it began. */
+/* Decides whether a new thread or its starter goes first. One of them is held while the other has
+ * its turn, which lasts until it waits for another thread, ends, has computed for TURN, or has
+ * slept for SLEEP (in a wait that is unknown here: a pipe, a system call). Computing is measured by
+ * the thread's CPU clock. Time in which the thread is runnable without a processor does not count,
+ * nor time in which this code did not look, so that on a busy machine no turn is over before it
+ * began. */
 #include "threads/parts.h"
 #include "trace/runnable.h"
 
@@ -15,18 +16,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TURN 20000000   /* ns of computing */
-#define SLEEP 5000000   /* ns */
-#define MOST 1000000000 /* ns that count, of who neither sleeps for long nor computes much */
-#define PAUSE 1000000   /* ns between two looks */
-#define MOST_ON_THE_WALL 30000000000 /* ns, on a machine that lets nobody compute */
+#define TURN 20000000 /* ns of computing */
+#define SLEEP 5000000 /* ns */
+#define MOST                                                                                       \
+    1000000000        /* ns that count, for a thread that neither sleeps long nor computes much    \
+                       */
+#define PAUSE 1000000 /* ns between two looks */
+#define MOST_ON_THE_WALL                                                                           \
+    30000000000 /* ns of wall-clock time, for a machine that gives no CPU                          \
+                   time */
 
 static struct {
-    enum threads_hold hold; /* of each thread, unless */
+    enum threads_hold hold; /* for each thread, unless random */
     bool random;
     uint64_t seed;
-    atomic_uint held;   /* how many are */
-    atomic_uint events; /* a futex: somebody goes on */
+    atomic_uint held;   /* number of held threads */
+    atomic_uint events; /* a futex: counts releases */
 } order;
 
 void order_set(const char *text)
@@ -68,8 +73,8 @@ static int64_t now(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The clock of a thread's computing by its number, which, unlike a pthread_t, may be asked for when
- * the thread is gone: MAKE_THREAD_CPUCLOCK(number, CPUCLOCK_SCHED), linux/posix-timers.h. */
+/* The CPU clock of a thread by its number. Unlike a pthread_t the number may still be used when the
+ * thread is gone: MAKE_THREAD_CPUCLOCK(number, CPUCLOCK_SCHED), linux/posix-timers.h. */
 static clockid_t clock_of(pid_t number)
 {
     return (clockid_t)((~(unsigned)number << 3) | 6u);
@@ -83,11 +88,11 @@ int64_t order_look(int64_t *looked)
 }
 
 struct turn {
-    int64_t begin, looked;     /* on the wall */
-    int64_t computed_at_begin; /* -1: the thread has not begun */
+    int64_t begin, looked;     /* wall-clock time */
+    int64_t computed_at_begin; /* CPU time; -1: the thread has not begun */
     int64_t computed;
-    int64_t asleep; /* for how long it has been, and has hardly computed in between */
-    int64_t passed; /* that count */
+    int64_t asleep; /* time asleep, with hardly any computing in between */
+    int64_t passed; /* time that counts */
 };
 
 static struct turn begin_turn(void)
@@ -96,16 +101,17 @@ static struct turn begin_turn(void)
     return (struct turn){.begin = time, .looked = time, .computed_at_begin = -1, .computed = -1};
 }
 
-/* `number`: of the thread whose turn it is; 0: it has not begun. */
+/* Returns true if the turn is over. `number`: the thread that has the turn; 0: it has not begun. */
 static bool has_had(struct turn *turn, pid_t number)
 {
     const int64_t since = order_look(&turn->looked);
     if (turn->looked - turn->begin >= MOST_ON_THE_WALL) return true;
     if (number == 0) return false;
     const int64_t computed = now(clock_of(number));
-    if (computed < 0) return true; /* it is gone */
+    if (computed < 0) return true; /* the thread is gone */
     if (turn->computed_at_begin < 0) turn->computed_at_begin = computed;
-    /* Who wakes now and then only to look whether it may go on sleeps all the same. */
+    /* A thread that wakes only briefly now and then, to check whether it may go on, counts as
+     * asleep. */
     const int64_t more = computed - turn->computed;
     turn->computed = computed;
     if (more > since / 4) {

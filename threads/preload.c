@@ -1,4 +1,4 @@
-/* threads_preload: the same for a program that is not ours. ./emulate preloads it. */
+/* The preloaded form of threads/, for any program. ./emulate preloads it. */
 #include "threads/threads.h"
 
 #include <stdlib.h>

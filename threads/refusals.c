@@ -9,8 +9,8 @@ static struct {
     bool told;
     struct trace_writer *trace;
     char name[TRACE_NAME_SIZE];
-    unsigned long number; /* 0: none fails */
-    unsigned long *count; /* calls of that name so far; in memory that forked processes share */
+    unsigned long number; /* 0: no call fails */
+    unsigned long *count; /* calls of that name so far, in memory that forked processes share */
 } refusals;
 
 void refusals_begin(const char *text, struct trace_writer *trace)

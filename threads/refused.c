@@ -1,5 +1,5 @@
-/* In front of the C library's functions that can be made to fail (threads/refusals.h). In the
- * grader's runner only: a program that is not ours may have an allocator of its own. */
+/* Interposes the C library's functions that can be made to fail (threads/refusals.h). Only in the
+ * grader's runner: other programs may have allocators of their own. */
 #include "threads/parts.h"
 #include "threads/refusals.h"
 #include "threads/threads.h"
@@ -15,7 +15,7 @@
 #define NO_MEMORY "there were no memory left"
 #define INTERRUPTED "a signal had interrupted it"
 
-/* True: the call from there has to fail, and errno says why. */
+/* Returns true, with errno set, if this call must fail. */
 static bool refused(const char *name, const void *caller, int number, const char *as_if)
 {
     if (!threads_is_watched(caller) || !refusals_strike(name, (uintptr_t)caller, as_if))
@@ -54,8 +54,8 @@ THREADS_PUBLIC pid_t fork(void)
     return child;
 }
 
-/* AddressSanitizer has allocators of its own. Those behind ours are asked by name: to look for them
- * would take memory, and they are called before there is anything to look in. */
+/* AddressSanitizer has allocators of its own. The functions behind ours are called by name, because
+ * dlsym would allocate, and allocations happen before dlsym is usable. */
 #ifndef __SANITIZE_ADDRESS__
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

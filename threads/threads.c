@@ -19,7 +19,8 @@ struct module {
 static struct {
     pthread_mutex_t mutex;
     struct module module;   /* the watched one */
-    struct module standard; /* C++'s library, which starts std::thread's; none if not loaded */
+    struct module standard; /* the C++ library, which starts std::thread's threads; empty if not
+                               loaded */
     struct trace_writer *trace;
     uint64_t last_id;
     struct host_thread *threads;
@@ -69,12 +70,12 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-/* The calls that led to one of C++'s library, the innermost first: at its door may be a template of
- * its headers, and the program's own line further out. */
+/* The calls that led into the C++ library, innermost first: the caller may be a template of its
+ * headers, with the program's own line further out. */
 struct outside {
     uint64_t calls[TRACE_STACK_DEPTH];
     size_t count;
-    bool there; /* past our own frames */
+    bool there; /* beyond our own frames */
 };
 
 static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *data)
@@ -88,8 +89,8 @@ static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *
     return outside->count < TRACE_STACK_DEPTH ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/* The call in watched code that `caller` stands for: itself, or, in C++'s library, what called
- * that, and then there is something in `outside`. 0: it is of other code. */
+/* The call in watched code on whose behalf `caller` runs: `caller` itself or, in the C++ library,
+ * its caller; then `outside` is filled in as well. 0: other code. */
 static uintptr_t watched_caller(const void *caller, struct outside *outside)
 {
     outside->count = 0;
@@ -101,8 +102,9 @@ static uintptr_t watched_caller(const void *caller, struct outside *outside)
     return is_in(&watch.module, first) ? first : 0;
 }
 
-/* The thread that forks may be one of ours, and goes on in the child; the others do not exist
- * there. What stood for them is lost: nobody may free what another thread was about to change. */
+/* The thread that forks may be one of ours and continues in the child; other threads do not exist
+ * there. Their records are leaked: another thread may have been changing them during the fork, so
+ * freeing them is unsafe. */
 static void in_child(void)
 {
     watch.threads = NULL;
@@ -139,8 +141,8 @@ static void drop(struct host_thread *thread)
         }
 }
 
-/* Before the real call. The lock is then held until start_ends, so that whatever the new thread
- * does comes behind the record of its being started. NULL: no memory. */
+/* Called before the real call. The lock is then held until start_ends, so that records of the new
+ * thread come after the record of its start. NULL: no memory. */
 static struct host_thread *start_begins(uintptr_t caller)
 {
     struct host_thread *thread = calloc(1, sizeof *thread);
@@ -155,10 +157,10 @@ static struct host_thread *start_begins(uintptr_t caller)
     return thread;
 }
 
-/* Returns the stack's number; 0: there is none, or nobody wants it. */
+/* Returns the stack's number; 0: there is no stack, or the trace wants none. */
 static uint32_t tell_stack(const struct host_thread *thread, const struct outside *outside)
 {
-    static const uint32_t ours = UINT32_C(1) << 31; /* the device counts its own from 1 */
+    static const uint32_t ours = UINT32_C(1) << 31; /* the device numbers its own stacks from 1 */
     struct trace_record record = {.kind = TRACE_STACK, .object = ours | (uint32_t)thread->id};
     if (outside->count == 0 || !trace_wants(watch.trace, TRACE_STACK)) return 0;
     trace_stack_set(&record, outside->calls, outside->count);
@@ -188,7 +190,7 @@ static void start_ends(struct host_thread *thread, const char *name, bool starte
     threads_unlock();
 }
 
-/* In the new thread. */
+/* Called in the new thread. */
 static void begins(struct host_thread *thread)
 {
     threads_lock();
@@ -198,7 +200,7 @@ static void begins(struct host_thread *thread)
     threads_unlock();
 }
 
-/* In the thread, however it ends: return, pthread_exit, cancellation. */
+/* Called in the thread, however it ends: return, pthread_exit, cancellation. */
 static void ends(void *argument)
 {
     struct host_thread *thread = argument;
@@ -209,9 +211,9 @@ static void ends(void *argument)
     threads_unlock();
 }
 
-/* A thread's variables end with it, and who is given the address of one reads what is left there:
- * most often still the old value. So it is overwritten, where the thread returns the address of a
- * thread-local variable of the watched module's. */
+/* If a thread returns the address of a thread-local variable of the watched module, overwrites the
+ * variable: it ends with the thread, and a program that reads it through that address would usually
+ * still find the old value. */
 static int spoil_thread_local(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
@@ -250,8 +252,8 @@ static int c11_main(void *argument)
     return result;
 }
 
-/* The thread of that handle, to be given back by the caller, or NULL: not one of ours. A handle may
- * belong to a new thread as soon as the real call has given it back, hence first. */
+/* Finds the thread of a handle that the caller is about to join or detach; NULL: not one of ours.
+ * Called before the real call, since afterwards the handle may belong to a new thread. */
 static struct host_thread *give_back_begins(pthread_t handle, bool joins)
 {
     struct host_thread *thread;
@@ -272,14 +274,14 @@ static void give_back_ends(struct host_thread *thread, const char *name, bool do
     if (done) {
         thread->told_left = tell_end(thread, name, flags);
         thread->joinable = false;
-        /* A joined one has ended; a detached one is needed until it has. */
+        /* a joined thread has ended; a detached one is kept until it ends */
         if (thread->ended || !(flags & TRACE_DETACHED)) drop(thread);
     }
     threads_unlock();
 }
 
-/* How many threads are at work, and how many of them want a processor, whether they have one or
- * not. */
+/* Returns the number of threads that still run; sets *eager to the number of those that are
+ * runnable. */
 static size_t at_work(size_t *eager)
 {
     size_t count = 0;
@@ -299,7 +301,7 @@ static int64_t computed(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The time is the threads' own: it goes on while they sleep, and as far as they compute. */
+/* The time limit counts the threads' own time: time asleep, and time computing. */
 void threads_settle(void)
 {
     const int64_t second = 1000000000, most = 2 * second, most_on_the_wall = 60 * second;
@@ -321,7 +323,7 @@ void threads_settle(void)
     threads_unlock();
 }
 
-/* ---- the system's functions ---------------------------------------------------------------------
+/* ---- interposed functions -----------------------------------------------------------------------
  */
 
 void *threads_behind(void **known, const char *name)
@@ -329,14 +331,14 @@ void *threads_behind(void **known, const char *name)
     void *address = __atomic_load_n(known, __ATOMIC_RELAXED);
     if (address != NULL) return address;
     address = dlsym(RTLD_NEXT, name);
-    if (address == NULL) abort(); /* a C library that has threads, and not this function */
+    if (address == NULL) abort(); /* a C library with threads but without this function */
     __atomic_store_n(known, address, __ATOMIC_RELAXED);
     return address;
 }
 
 #define NO_THREADS "there were too many threads"
-/* What pthread_create leaves in the handle when it fails is undefined (POSIX), and to join it too:
- * an address that no program has, so that who does it is seen doing it. */
+/* After a failed pthread_create the handle is undefined (POSIX), and so is joining it. An invalid
+ * address makes the mistake visible. */
 #define NO_HANDLE 0xa5a5a5a5a5a5a5a5u
 
 static bool is_detached(const pthread_attr_t *attributes)
@@ -405,8 +407,8 @@ THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argu
     GIVE_BACK(name, handle, parameters, arguments, true, 0)
 #define DETACH(name, handle, parameters, arguments)                                                \
     GIVE_BACK(name, handle, parameters, arguments, false, TRACE_DETACHED)
-/* Only what the watched code itself waits for: the device's own waits, inside a call of CUDA's, say
- * nothing about its threads. */
+/* Only waits of watched code itself: the device's own waits inside a CUDA call say nothing about
+ * the program's threads. */
 #define WAIT(name, parameters, arguments)                                                          \
     THREADS_PUBLIC int name parameters                                                             \
     {                                                                                              \

@@ -1,47 +1,47 @@
-/* threads: the host threads that a program starts, seen by standing in front of the system's
- * functions: pthread_create and thrd_create, and all that joins, detaches or waits. It serves two
- * ends, and knows no CUDA, so that it works beside any device.
+/* threads: the host threads that a program starts, observed by interposing the system's functions:
+ * pthread_create and thrd_create, and all functions that join, detach or wait. It knows nothing of
+ * CUDA, so it works with any device. It has two purposes.
  *
- * Told: each thread that the watched code starts is a TRACE_CREATE of a TRACE_THREAD in the trace,
- * with the caller's address; joined or detached it is a TRACE_DESTROY. What stays is a leak like
+ * Recording: each thread that watched code starts is a TRACE_CREATE of a TRACE_THREAD, with the
+ * caller's address; joining or detaching it is a TRACE_DESTROY. A thread that stays is a leak like
  * any other.
  *
- * Ordered: a system starts threads when it likes, and a program that relies on it comes out right
- * nearly always. Under the order `latest` a new thread does nothing before its starter waits, so
- * that one that forgets to wait goes on without the result; under `earliest` the starter goes on
- * when the thread has ended or waits itself, so that what it needed had to be there before; under
- * `random:SEED` each thread has the one, the other, or neither. None of it can stop a program for
- * good: whoever is waited for loses that once it has computed for 20 ms or slept for 5.
+ * Ordering: a system starts threads whenever it likes, and a program with a missing wait usually
+ * works by luck. With the order `latest` a new thread does nothing before its starter waits, so a
+ * starter that forgets to wait goes on without the thread's result. With `earliest` the starter
+ * goes on only when the thread has ended or waits, so what the thread needs must be ready before it
+ * is started. With `random:SEED` each thread gets one, the other or neither. No hold is permanent:
+ * it ends when the running thread has computed for 20 ms or slept for 5 ms.
  *
- * Watched is the code of one module, the submission's library or the program itself, also where it
- * starts a std::thread, through the shared library of C++. Threads that others start (CUDA's
- * libraries, the device, OpenMP) run as ever, and are not told.
+ * Watched is the code of one module, the submission's library or the program itself, including
+ * std::thread through the shared C++ library. Threads started by other code (CUDA's libraries, the
+ * device, OpenMP) are neither ordered nor recorded.
  *
- * Linked into a program that exports its symbols (grader/child/runner.c), or preloaded into any
- * (threads/preload.c): one of the two, or a call is seen twice.
+ * The code is linked into a program that exports its symbols (grader/child/runner.c) or preloaded
+ * into any program (threads/preload.c); never both, since calls would be seen twice.
  */
 #ifndef OVERLAP_THREADS_THREADS_H
 #define OVERLAP_THREADS_THREADS_H
 
 #include "trace/trace.h"
 
-/* What the address of a thread-local variable points at, if a thread returns it: it ended with the
- * thread. In every byte. */
+/* Value of every byte at the address of a thread-local variable that a thread returns: the variable
+ * ended with the thread. */
 #define THREADS_SPOILED 0xd7
 
-/* Watches the loaded module that `inside` points into, from now on. `order` as in OVERLAP_ORDER
- * (copied); NULL, or what is none: threads start as the system likes. `trace` must stay open for
- * the life of the process; NULL: nothing is told. Once, before there are threads. */
+/* Watches the loaded module that contains `inside`, from now on. `order` as in OVERLAP_ORDER
+ * (copied); NULL or an invalid order: threads start as the system likes. `trace` must stay open
+ * until the process ends; NULL: nothing is recorded. Call it once, before there are threads. */
 void threads_watch(const void *inside, const char *order, struct trace_writer *trace);
 
-/* Called where the system itself has no thread or process for the watched code, with errno; not for
- * a call that is made to fail. NULL: nobody. Set it before there are threads. */
+/* Called with errno when the system itself cannot create a thread or process for watched code; not
+ * for calls that are made to fail. NULL: no callback. Set it before there are threads. */
 extern void (*threads_on_want)(int error);
 
-/* The watched function has returned. What it has left behind may be at work on memory that is about
- * to end: threads that are still held back stay so for ever, for others it waits, for two seconds
- * in which they sleep or compute.
- * Detached ones that have not ended then are told: their TRACE_DESTROY has the count 1. */
+/* Called when the watched function has returned. Threads that it left behind may access memory that
+ * is about to end: threads still held stay held for ever, and others are waited for, up to two
+ * seconds of sleeping or computing. For detached threads that are still running then, the count of
+ * their TRACE_DESTROY is set to 1. */
 void threads_settle(void);
 
 #endif
