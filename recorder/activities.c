@@ -1,5 +1,5 @@
-/* Copies, memsets and kernels, as CUPTI delivers them: in buffers, some time after the work was
- * done, on a thread of CUPTI's. */
+/* Copies, memsets and kernels, which CUPTI delivers in buffers some time after the work was done,
+ * on a thread of its own. */
 #include "recorder/recorder.h"
 
 #include <cupti.h>
@@ -13,12 +13,12 @@
 
 static struct {
     pthread_mutex_t lock;
-    /* nested -> outer, the newest of each slot; slots are reused after 8192 calls, by which time
-     * the records of the older ones have come */
+    /* nested -> outer, the newest in each slot. Slots are reused after 8192 calls; by then the
+     * records of the older calls have arrived. */
     struct {
         uint32_t nested, outer;
     } aliases[ALIASES];
-    uint64_t unstamped; /* records without a time, which are left out */
+    uint64_t unstamped; /* records without times, which are left out */
 } activities = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void activities_alias(uint32_t nested, uint32_t outer)
@@ -59,7 +59,7 @@ static uint32_t place_of(uint8_t memory_kind)
     }
 }
 
-/* CUPTI gives no time where it could take none. */
+/* CUPTI delivers a time of 0 if it could not take one. */
 static bool is_stamped(uint64_t start, uint64_t end)
 {
     const bool stamped = start != 0 && end != 0;
@@ -170,7 +170,7 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
     free(buffer);
 }
 
-/* KIND_KERNEL would make kernels run one after the other. */
+/* KIND_KERNEL would serialise kernels. */
 static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                            CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
 

@@ -1,7 +1,7 @@
 #include "recorder/calls.h"
 #include "trace/trace.h"
 
-/* CUPTI's copy of the parameters names types that cuda.h only shows to the driver itself. */
+/* CUPTI's parameter structures use types that cuda.h declares only under this macro. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define AT(parameters, field) offsetof(parameters, field)
-/* A field called NOTHING is in no structure: the rows say so with this name. */
+/* No structure has a field called NOTHING: rows use this name for functions without a size. */
 #define BYTES_AT(parameters, field) BYTES_OF_##field(parameters)
 #define BYTES_OF_NOTHING(parameters) CALLS_NONE
 #define BYTES_OF_size(parameters) offsetof(parameters, size)
@@ -72,7 +72,7 @@ const struct calls_row *calls_find(const char *plain)
     return NULL;
 }
 
-#define MOST_IDS 1024 /* of the driver's functions, of the runtime's; there are some 800 */
+#define MOST_IDS 1024 /* for each of driver and runtime; they have some 800 */
 
 enum { UNKNOWN, BEING_FILLED, KNOWN };
 

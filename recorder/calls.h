@@ -1,5 +1,5 @@
-/* calls: what an API function does, as far as its record needs it, read from CUPTI's copy of its
- * parameters. The table is calls.def.
+/* calls: what the recorder must know of an API function, read from CUPTI's copy of its parameters.
+ * The table is calls.def.
  */
 #ifndef OVERLAP_RECORDER_CALLS_H
 #define OVERLAP_RECORDER_CALLS_H
@@ -14,50 +14,52 @@
 
 enum calls_effect {
     CALLS_NO_EFFECT,
-    CALLS_MAKES, /* an object, handed out through a pointer */
+    CALLS_MAKES, /* creates an object, returned through a pointer */
     CALLS_ENDS,
 };
 
 struct calls_row {
-    const char *name; /* plain: no _v2, no _ptsz */
+    const char *name; /* plain: without _v2 and _ptsz */
     enum calls_effect effect;
     uint32_t what;                /* enum trace_what */
     size_t stream, event, handle; /* offsets of parameters */
     size_t bytes, flags;
 };
 
-/* The plain name of a function as CUPTI calls it: "cudaLaunchKernel" of "__cudaLaunchKernel_ptsz".
- * `per_thread` (may be NULL): whether NULL as a stream means the thread's own default stream. */
+/* Writes the plain name of a function as CUPTI names it: "cudaLaunchKernel" for
+ * "__cudaLaunchKernel_ptsz". `per_thread` (may be NULL): set to whether a NULL stream means the
+ * thread's own default stream. */
 void calls_plain_name(const char *name, char *plain, size_t size, bool *per_thread);
 
-/* A call that a launch <<<>>> is made of ("__cudaPushCallConfiguration"), but not the launch; or
- * that by which the runtime learns, in front of such a launch, the kernel's name for CUPTI. */
+/* Returns true for generated calls that are not recorded: those that prepare a <<<>>> launch
+ * ("__cudaPushCallConfiguration"), and the call before such a launch by which the runtime learns
+ * the kernel's name for CUPTI. */
 bool calls_is_generated(const char *name);
 
-/* The row of a plain name, or NULL: nothing is known but the name. */
+/* The row of a plain name; NULL: only the name is known. */
 const struct calls_row *calls_find(const char *plain);
 
-/* All that follows from a function's name. */
+/* Everything that follows from a function's name. */
 struct calls_function {
     char plain[TRACE_NAME_SIZE];
-    const struct calls_row *row; /* or NULL */
+    const struct calls_row *row; /* may be NULL */
     bool per_thread, generated, asynchronous;
 };
 
-/* Of the function with CUPTI's number `id`, of the driver or of the runtime, whose name is `name`.
- * It is worked out once: a launch is no longer than looking for its name in the table. From any
- * thread. Returns an entry that lives on, or `*room`, filled in. */
+/* The entry of the function with CUPTI's number `id`, of the driver or the runtime, with this name.
+ * Entries are cached, because looking up the name would take as long as a launch. Thread-safe.
+ * Returns a cached entry that stays valid, or `*room`, filled in. */
 const struct calls_function *calls_function(bool driver, uint32_t id, const char *name,
                                             struct calls_function *room);
 
-/* A pointer-sized parameter, 0 when there is none. */
+/* A pointer-sized parameter; 0 if there is none. */
 uint64_t calls_parameter(const void *parameters, size_t offset);
-/* What a pointer parameter points to, 0 when there is none. */
+/* The value that a pointer parameter points to; 0 if there is none. */
 uint64_t calls_pointed(const void *parameters, size_t offset);
 /* An unsigned int parameter. */
 unsigned calls_flags(const void *parameters, size_t offset);
 
-/* By its name the call does not wait for the work that it asks for. */
+/* Returns true if, by its name, the function does not wait for the work that it submits. */
 bool calls_is_asynchronous(const char *plain);
 
 #endif

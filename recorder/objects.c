@@ -13,7 +13,7 @@ struct entry {
 static struct {
     pthread_mutex_t lock;
     struct entry *buckets[BUCKETS];
-    uint64_t numbers; /* given so far */
+    uint64_t numbers; /* numbers given so far */
 } objects = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct entry **bucket_of(uint64_t handle)
@@ -36,7 +36,7 @@ uint64_t objects_add(const struct object *object)
     return id;
 }
 
-/* The link that leads to the object, or to NULL at the end of its bucket. */
+/* The link that points to the object, or to NULL at the end of its bucket. */
 static struct entry **find(uint32_t what, uint64_t handle)
 {
     struct entry **link = bucket_of(handle);
@@ -55,7 +55,7 @@ uint64_t objects_find(uint32_t what, uint64_t handle)
     return id;
 }
 
-/* Unlinks what the link leads to. */
+/* Unlinks and frees the entry; copies its object to *taken. */
 static int take(struct entry **link, struct object *taken)
 {
     struct entry *found = *link;

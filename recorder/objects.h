@@ -1,5 +1,5 @@
-/* objects: which handles are alive, and the number that each was given: a handle's value is used
- * again after its object has ended, a number never is.
+/* objects: the live handles and the number of each. The value of a handle is reused after its
+ * object has ended; a number never is.
  */
 #ifndef OVERLAP_RECORDER_OBJECTS_H
 #define OVERLAP_RECORDER_OBJECTS_H
@@ -10,21 +10,21 @@ struct object {
     uint32_t what; /* enum trace_what */
     uint64_t handle;
     uint64_t id;
-    uint64_t context; /* the number of the context that it is of */
+    uint64_t context; /* number of the context that it belongs to */
     uint64_t bytes;
 };
 
-/* Adds one. `id` 0: gives it the next number. Returns its number, 0 when there is no memory. Safe
- * from several threads, as all of these. */
+/* Adds an object. `id` 0: assigns the next number. Returns its number; 0: no memory. All functions
+ * here are thread-safe. */
 uint64_t objects_add(const struct object *object);
 
-/* The number of a living object, 0 when there is none. `what` 0: of any kind. */
+/* The number of a live object; 0: none. `what` 0: of any kind. */
 uint64_t objects_find(uint32_t what, uint64_t handle);
 
-/* Takes one away; returns 1 and what it was, or 0. `what` TRACE_NONE: of any kind. */
+/* Removes an object. Returns 1 and a copy of it, or 0. `what` TRACE_NONE: of any kind. */
 int objects_take(uint32_t what, uint64_t handle, struct object *taken);
 
-/* Takes any one of that context away, for as long as there is one. */
+/* Removes any one object of that context. Returns 1 and a copy of it, or 0 when none is left. */
 int objects_take_of_context(uint64_t context, struct object *taken);
 
 #endif

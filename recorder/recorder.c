@@ -13,31 +13,31 @@
 #include <string.h>
 #include <unwind.h>
 
-#define FRAMES 40 /* how deep the submission's frame may lie below the callback */
+#define FRAMES 40 /* how deep below the callback the submission's frame may be */
 
 static struct {
     struct trace_writer *trace;
     CUpti_SubscriberHandle subscriber;
-    bool callers;     /* look for them */
+    bool callers;     /* determine callers */
     bool on;          /* CUPTI delivers */
-    uint64_t word;    /* who may let it rest; 0: nobody */
+    uint64_t word;    /* the number that callers of overlap_rest must know; 0: nobody may call it */
     _Atomic int rest; /* enum rest */
-    /* lesson.so's code */
+    /* address range of lesson.so */
     pthread_once_t lesson_once;
     uintptr_t lesson_begin, lesson_end;
 } recorder = {.lesson_once = PTHREAD_ONCE_INIT};
 
-/* The call of the submission that a thread is in: the outermost one; what the runtime calls of the
- * driver below it is a part of it. */
+/* The submission's call that the thread is in: the outermost one. Driver calls that the runtime
+ * makes inside are a part of it. */
 static _Thread_local struct {
     unsigned depth;
     bool per_thread;
-    bool resolved; /* stream was found on entry */
-    bool hidden;   /* nobody wrote it */
+    bool resolved; /* the stream was determined on entry */
+    bool hidden;   /* a generated call, not recorded */
     uint32_t correlation;
     const struct calls_row *row;
     struct trace_record record;
-    uint64_t pending_stream; /* made by this call, to be written when its flags are known */
+    uint64_t pending_stream; /* stream created by this call; recorded when its flags are known */
     uint64_t pending_context;
 } thread;
 
@@ -67,7 +67,7 @@ uint64_t recorder_stream_number(uint32_t context, uint32_t stream)
 /* ---- callers ----------------------------------------------------------------------------------
  */
 
-/* lesson.so is the library that exports drive_main; by its name. */
+/* Callback: finds lesson.so, by its file name. */
 static int look_at_library(struct dl_phdr_info *info, size_t size, void *data)
 {
     const char *end = "/lesson.so";
@@ -108,7 +108,7 @@ static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *
     return ++search->frames < FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/* The innermost return address inside lesson.so, 0 where there is none. */
+/* The innermost return address inside lesson.so; 0: none. */
 static uint64_t find_caller(void)
 {
     struct search search = {0, 0};
@@ -155,14 +155,14 @@ static void enter_call(bool driver, CUpti_CallbackId id, const CUpti_CallbackDat
     record->flags = (driver ? TRACE_DRIVER : 0u) | (function->asynchronous ? TRACE_ASYNC : 0u);
     record->request = data->correlationId;
     record->caller = find_caller();
-    find_stream(data); /* now: a call may end its stream */
+    find_stream(data); /* determined now, because a call may end its stream */
     if (thread.row != NULL)
         record->object =
             objects_find(TRACE_EVENT, calls_parameter(data->functionParams, thread.row->event));
     cuptiGetTimestamp(&record->start_ns);
 }
 
-/* A CREATE or DESTROY that goes with the call of this thread. */
+/* Begins a CREATE or DESTROY record that belongs to the thread's current call. */
 static struct trace_record begin_object(uint32_t kind, uint32_t what, uint64_t id, uint64_t context)
 {
     struct trace_record record = {
@@ -182,7 +182,7 @@ static void made(const CUpti_CallbackData *data)
     uint64_t handle = calls_pointed(data->functionParams, row->handle);
     unsigned flags = calls_flags(data->functionParams, row->flags);
 
-    if (row->what == TRACE_STREAM) return; /* CUPTI's own callback has it */
+    if (row->what == TRACE_STREAM) return; /* recorded by CUPTI's stream callback */
     struct object object = {.what = row->what,
                             .handle = handle,
                             .context = data->contextUid,
@@ -201,7 +201,7 @@ static void ended(const CUpti_CallbackData *data)
     uint64_t handle = calls_parameter(data->functionParams, thread.row->handle);
     struct object object;
 
-    /* cudaFree ends managed memory too: what it is was noted when it was made. */
+    /* cudaFree ends managed memory too, so the kind comes from the object's creation. */
     uint32_t what = thread.row->what == TRACE_EVENT ? TRACE_EVENT : 0;
     if (handle == 0 || !objects_take(what, handle, &object)) return;
     struct trace_record record =
@@ -211,7 +211,7 @@ static void ended(const CUpti_CallbackData *data)
     recorder_put(&record);
 }
 
-/* The stream that this call made, now that the call's own flags can be read. */
+/* Records the stream created by this call, now that its flags can be read. */
 static void put_pending_stream(const CUpti_CallbackData *data)
 {
     const bool asked = strstr(thread.record.name, "StreamCreate") != NULL;
@@ -235,12 +235,12 @@ static void leave_call(const CUpti_CallbackData *data)
     if (data->functionReturnValue != NULL)
         memcpy(&record->code, data->functionReturnValue, sizeof record->code);
     record->context = data->contextUid;
-    find_stream(data); /* the call may have made its context first */
+    find_stream(data); /* the call may have created its context only now */
     if (thread.pending_stream != 0) put_pending_stream(data);
     if (record->code == 0 && thread.row != NULL && thread.row->effect == CALLS_MAKES) made(data);
     if (record->code == 0 && thread.row != NULL && thread.row->effect == CALLS_ENDS) ended(data);
     if (!thread.hidden) recorder_put(record);
-    /* A child that was forked may leave without its exit handlers. */
+    /* A forked child may exit without its exit handlers. */
     if (strncmp(record->name, "cuCtxDestroy", 12) == 0 ||
         strcmp(record->name, "cudaDeviceReset") == 0)
         activities_flush(0);
@@ -283,7 +283,7 @@ static void on_context(CUcontext context, bool created)
         }
     struct trace_record record =
         begin_object(created ? TRACE_CREATE : TRACE_DESTROY, TRACE_CONTEXT, number, number);
-    /* Primary contexts come and go by themselves. */
+    /* Primary contexts are created and ended implicitly. */
     if (!call_begins_with(created ? "cuCtxCreate" : "cuCtxDestroy")) record.flags |= TRACE_IMPLICIT;
     recorder_put(&record);
 }
@@ -394,15 +394,15 @@ static void put_refusal(const char *why)
     recorder_setting(RECORDER_SETTING, text, 0);
 }
 
-/* Registered before flush, and so called after it. */
+/* Registered before flush, and therefore called after it. */
 static void finish(void)
 {
     trace_end(recorder.trace);
 }
 
-/* Called by the runner before a submission is loaded, so that the record's key need not be where
- * the submission finds it; otherwise by the driver's call below. Returns NULL, as the software
- * device's does where it can begin. */
+/* Called by the runner before a submission is loaded, so that the record's key can be removed from
+ * the environment; otherwise by InitializeInjection below. Returns NULL, as the software device's
+ * function of this name does when the device can work. */
 __attribute__((visibility("default"))) const char *overlap_begin(void)
 {
     const char *callers = getenv(RECORDER_CALLERS_VARIABLE), *word = getenv(REST_WORD_VARIABLE);
@@ -425,7 +425,7 @@ __attribute__((visibility("default"))) void overlap_rest(uint64_t word, enum res
     if (activities_go_on(rest == REST_NOT, &why) != 0) put_refusal(why);
 }
 
-/* Called by the driver in cuInit, before anything else. Returns 1: it may go on. */
+/* Called by the driver in cuInit, before anything else. Returns 1: the driver may continue. */
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
     static const CUpti_CallbackDomain domains[] = {
