@@ -1,8 +1,7 @@
-/* Contexts, queues and buffers: those functions of OpenCL that the layer does more for than
- * forward.
+/* Contexts, queues and buffers: the functions of OpenCL that the layer does not only forward.
  *
- * A buffer is made a little longer than it was asked for, and filled with what is no zero: what a
- * kernel writes behind its end is seen there.
+ * A buffer is made a little longer than requested and filled with bytes that are not zero; writes
+ * of a kernel behind its end are detected there.
  */
 #include "opencl/inside.h"
 #include "opencl/layer.h"
@@ -13,7 +12,7 @@
 #define GUARD ((size_t)4096)
 #define PROPERTIES 33
 #define POISON 0xa5
-/* In a new buffer: no number, which no addition hides. */
+/* The contents of a new buffer: NaN as a float, so that a sum with it is not a number either. */
 #define UNWRITTEN 0xff
 
 typedef void (*notify_function)(const char *, const void *, size_t, void *);
@@ -38,7 +37,7 @@ static cl_handle end_context(struct call *call, cl_handle made, cl_int code, cl_
     return made;
 }
 
-/* With OpenCL's own platform in the place of one that is shown. */
+/* The context properties with OpenCL's own platform in place of a shown one. */
 static const intptr_t *real_properties(const intptr_t *given, intptr_t copy[PROPERTIES])
 {
     size_t i = 0;
@@ -98,7 +97,7 @@ static cl_handle end_queue(struct call *call, cl_handle context, cl_handle devic
     return made;
 }
 
-/* Every queue keeps times; whether the student asked for them is remembered. */
+/* Every queue records times; whether the student requested them is remembered. */
 EXPORT cl_handle clCreateCommandQueue(cl_handle context, cl_handle device, cl_bitfield properties,
                                       cl_int *error)
 {
@@ -130,7 +129,7 @@ EXPORT cl_handle clCreateCommandQueueWithProperties(cl_handle context, cl_handle
 /* ---- buffers ----------------------------------------------------------------------------------
  */
 
-/* A queue of ours in the context; NULL: there is none to be had. */
+/* A queue of the layer's own in the context; NULL: it cannot be created. */
 static cl_handle own_queue(struct object *context)
 {
     queue_function make;
@@ -150,7 +149,7 @@ void context_leave(struct object *context)
     context->own_queue = NULL;
 }
 
-/* What the buffer holds to begin with, and what is behind it. False: it could not be written. */
+/* Writes the buffer's initial contents and its guard bytes. Returns false on failure. */
 static bool fill(struct object *context, cl_handle buffer, const void *host, size_t size)
 {
     copy_function write;
@@ -169,7 +168,8 @@ static bool fill(struct object *context, cl_handle buffer, const void *host, siz
     return done;
 }
 
-/* At most one bit: OpenCL refuses two of these flags, and is to do so itself. */
+/* Returns true if at most one bit is set: OpenCL refuses two of these flags and is left to do
+ * so. */
 static bool is_one(cl_bitfield flags)
 {
     return (flags & (flags - 1)) == 0;
@@ -200,11 +200,11 @@ EXPORT cl_handle clCreateBuffer(cl_handle context, cl_bitfield flags, size_t siz
     if (!call_begin(&call, ROW_clCreateBuffer, CALLER, context))
         return call_end_made(&call, call.code, error), NULL;
     struct object *in = object_find(context, KIND_CONTEXT);
-    /* What OpenCL would refuse it is to refuse itself. */
+    /* Arguments that OpenCL would refuse are forwarded unchanged, for OpenCL to refuse. */
     const bool ours = (flags & CL_MEM_USE_HOST_PTR) == 0 && size > 0 &&
                       (host != NULL) == ((flags & of_host) != 0);
     const bool copies = ours && (flags & CL_MEM_COPY_HOST_PTR) != 0;
-    /* The host is kept out by us, as we have to get in. */
+    /* Host access flags are enforced by the layer, because the layer itself needs access. */
     const cl_bitfield kept = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY |
                              CL_MEM_HOST_NO_ACCESS | (copies ? CL_MEM_COPY_HOST_PTR : 0);
     const cl_bitfield given =
@@ -231,7 +231,7 @@ struct region {
     size_t offset, size;
 };
 
-/* Within another, so that nothing of ours is behind it. */
+/* A sub-buffer lies inside another buffer, so it has no guard bytes. */
 EXPORT cl_handle clCreateSubBuffer(cl_handle buffer, cl_bitfield flags, cl_uint type,
                                    const struct region *region, cl_int *error)
 {
@@ -281,7 +281,7 @@ void buffer_check(struct object *buffer)
     for (size_t i = 0; i < GUARD; i++)
         if (guard[i] != POISON) changed = i + 1;
     if (changed == 0) return;
-    buffer->guarded = false; /* told once */
+    buffer->guarded = false; /* reported once */
     struct trace_record record = {.kind = TRACE_FINDING,
                                   .caller = buffer->made,
                                   .bytes = buffer->size,

@@ -1,4 +1,4 @@
-/* The functions that are forwarded as they are, each from its row in functions.def. */
+/* The functions that are only forwarded, one per row in functions.def. */
 #include "opencl/inside.h"
 
 #include <string.h>

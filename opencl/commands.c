@@ -1,5 +1,5 @@
-/* The commands that are under way: each has an event of ours, by which the device's own times are
- * asked for when it has ended.
+/* Commands in progress: the layer keeps an event of each, from which it gets the device's times
+ * when the command has ended.
  */
 #include "opencl/inside.h"
 #include "opencl/layer.h"
@@ -18,8 +18,7 @@ typedef cl_int (*times_function)(cl_handle, cl_uint, size_t, void *, size_t *);
 static struct {
     struct command *list;
     size_t count, room;
-    pthread_mutex_t
-        lock; /* a callback of OpenCL's may come at any time, from a thread of its own */
+    pthread_mutex_t lock; /* callbacks of OpenCL may come at any time, on a thread of its own */
 } commands = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock(void)
@@ -34,7 +33,7 @@ static void unlock(void)
 
 #define BLOCK ((size_t)4096)
 
-/* Reads as the kernel does, to which memory that is gone is an error and no crash. */
+/* Reads memory through the kernel, so that unmapped memory is an error and not a crash. */
 uint64_t command_sum(const void *bytes, size_t size, uint64_t *content)
 {
     unsigned char block[BLOCK];
@@ -94,7 +93,7 @@ static void put_finding(const struct command *command, enum trace_finding_id id)
     layer_put(&record);
 }
 
-/* With the device's own times. */
+/* Records the operation with the device's own times. */
 static void put_operation(const struct command *command)
 {
     times_function get_time;
@@ -117,7 +116,8 @@ static void put_operation(const struct command *command)
     layer_put(&record);
 }
 
-/* Its end is known: what it brings is there, and what it read need no longer stay. */
+/* The student knows that the command has ended: its data is delivered, and its source may change
+ * from now on. */
 static void settle(struct command *command)
 {
     uint64_t content = 0;
@@ -134,7 +134,7 @@ static void settle(struct command *command)
     if (command->what != TRACE_WHAT_NONE) put_operation(command);
 }
 
-/* The newest command of that event; `count`: there is none. */
+/* The newest command of that event; `count`: none. */
 static size_t find(cl_handle event, size_t count)
 {
     for (size_t i = count; i-- > 0;)
@@ -142,7 +142,7 @@ static size_t find(cl_handle event, size_t count)
     return count;
 }
 
-/* The command has ended, and so has all that it comes behind. */
+/* Settles the command and all commands that it waited for. */
 static void settle_with(size_t number)
 {
     struct command *command = &commands.list[number];
@@ -197,7 +197,7 @@ void command_unmap(const void *mapped)
     unlock();
 }
 
-/* Without the lock while it waits: what it waits for may be what a callback does. */
+/* Releases the lock while waiting, since a callback may have to run first. */
 void commands_drain(void)
 {
     wait_function wait;
@@ -213,7 +213,7 @@ void commands_drain(void)
     }
 }
 
-/* A copy to the host is behind it in its queue, and nobody has waited for that one either. */
+/* Returns true if a later copy to the host in the same queue has not been waited for either. */
 static bool copy_behind(size_t number)
 {
     const struct command *command = &commands.list[number];
@@ -232,10 +232,10 @@ void commands_end(bool findings)
     lock();
     for (size_t i = 0; i < commands.count; i++) {
         struct command *command = &commands.list[i];
-        /* What it was to bring has not come. */
+        /* The data that it should have delivered has not arrived. */
         if (!command->settled && command->brings != NULL && findings)
             put_finding(command, FINDING_CL_NOT_AWAITED);
-        /* Where a copy comes behind it, that is what was to be waited for. */
+        /* If a copy follows, that copy should have been waited for instead. */
         if (!command->settled && command->what == TRACE_KERNEL && findings && !copy_behind(i))
             put_finding(command, FINDING_CL_KERNEL_NOT_AWAITED);
         if (!command->settled && command->shadow != NULL) {
@@ -243,7 +243,8 @@ void commands_end(bool findings)
             command->shadow = NULL;
         }
         if (!command->settled) command->brings = NULL;
-        /* Nor is its source looked at: the function has returned, and its variables are gone. */
+        /* The source is not compared any more: the function has returned, so its variables are
+         * gone. */
         if (!command->settled && command->source != NULL && findings)
             put_finding(command, FINDING_CL_SOURCE_NOT_AWAITED);
         command->source = NULL;

@@ -1,5 +1,5 @@
-/* inside: what the parts of the layer share. Every function takes the layer's lock itself, unless
- * it says that the caller holds it.
+/* inside: declarations shared by the files of the layer. Every function takes the layer's lock
+ * itself, unless its comment says that the caller holds it.
  */
 #ifndef OVERLAP_OPENCL_INSIDE_H
 #define OVERLAP_OPENCL_INSIDE_H
@@ -36,33 +36,33 @@ enum row {
 
 /* ---- calls (layer.c) ------------------------------------------------------------------------- */
 
-/* The function in libOpenCL; NULL: this one has none. */
+/* The function in libOpenCL; NULL: it has none of that name. */
 void *layer_real(enum row row);
-/* The same into a pointer to a function. */
+/* The same, stored into a pointer to a function. */
 void layer_take(enum row row, void *function);
-/* Calls it by the type of our own function of that name. */
+/* The real function, with the type of our own function of that name. */
 #define REAL(name) (*(__typeof__(&name) *)layer_real_place(ROW_##name))
 void *layer_real_place(enum row row);
 
-/* One call of the student's, from its begin to its end. */
+/* One call of the student's, from its beginning to its end. */
 struct call {
     enum row row;
     uint64_t caller, request, began_ns;
-    cl_int code; /* where it is not to be forwarded */
+    cl_int code; /* return value, if the call is not to be forwarded */
     bool made_to_fail;
 };
 
-/* Begins it. `handle`: the object that it is of, for rows of a kind. False: it has failed already,
- * with call->code. */
+/* Begins a call. `handle`: the object that it works on, for rows of a kind. Returns false if the
+ * call has failed already, with call->code. */
 bool call_begin(struct call *call, enum row row, uint64_t caller, cl_handle handle);
-/* What a release that has succeeded is to return: it may be made to fail. */
+/* The value that a successful release must return: it may be made to fail. */
 cl_int call_released(struct call *call, cl_int code);
-/* Records it. Returns `code`. */
+/* Records the call. Returns `code`. */
 cl_int call_end(const struct call *call, cl_int code);
-/* The same of one that returns an object: puts the code where the caller wants it. */
+/* The same for a call that returns an object: stores the code in *error. */
 void call_end_made(const struct call *call, cl_int code, cl_int *error);
 
-/* OpenCL's name of it. */
+/* OpenCL's name of the function. */
 const char *call_name(const struct call *call);
 
 uint64_t layer_now(void);
@@ -79,62 +79,64 @@ struct object {
     cl_handle handle;
     enum kind kind;
     uint64_t id;
-    unsigned references;  /* the student's; 0: it is gone */
-    uint64_t made, ended; /* the calls */
+    unsigned references;  /* the student's; 0: the object has ended */
+    uint64_t made, ended; /* return addresses */
     struct object *context;
-    size_t size;                /* of a buffer, as the student knows it */
+    size_t size;                /* of a buffer, as the student requested */
     cl_bitfield flags;          /* the same */
-    bool guarded;               /* of a buffer: there are bytes of ours behind it */
-    bool in_order, profiled;    /* of a queue, as the student asked */
+    bool guarded;               /* of a buffer: guard bytes follow its end */
+    bool in_order, profiled;    /* of a queue, as the student requested */
     cl_handle device;           /* of a queue: its own; of a context: its first */
-    cl_handle own_queue;        /* of a context: ours, made when it is needed */
+    cl_handle own_queue;        /* of a context: a queue of the layer's own, created when needed */
     char name[TRACE_NAME_SIZE]; /* of a kernel */
     struct object *arguments[ARGUMENTS];
 };
 
-/* A new one, which the call has made. NULL: no memory. */
+/* Adds a new object, created by the call. NULL: no memory. */
 struct object *object_add(cl_handle handle, enum kind kind, struct object *context,
                           const struct call *call, size_t size);
-/* The newest at that handle, gone or not; NULL: there never was one. */
+/* The newest object of that handle, live or ended; NULL: there never was one. */
 struct object *object_find(cl_handle handle, enum kind kind);
-/* The same for one that the call is given, and that has to be there: a finding otherwise, and NULL.
+/* The same for a handle passed to a call, whose object must be live: otherwise reports a finding
+ * and returns NULL.
  */
 struct object *object_use(const struct call *call, cl_handle handle, enum kind kind);
-/* What a call returns that was given a wrong one. */
+/* The error that a call with an invalid handle of that kind returns. */
 cl_int object_invalid(enum kind kind);
-/* One reference less. True: that was the last. */
+/* Removes one reference. Returns true if it was the last. */
 bool object_release(struct object *object, uint64_t caller);
 void object_retain(struct object *object);
-/* A kernel's name is asked for; what is no kernel has none. `object` may be NULL. */
+/* Asks OpenCL for a kernel's name; does nothing for other objects. `object` may be NULL. */
 void object_ask_name(struct object *object);
-/* Calls `visit` for each of the kind, gone or not. */
+/* Calls `visit` for each object of the kind, live or ended. */
 void objects_visit(enum kind kind, void (*visit)(struct object *object));
 
 /* ---- platforms (platforms.c) ------------------------------------------------------------------
  */
 
-/* The devices of the first platform are shown as those of several: `shape` has "|" between two of
- * them, and the names of none, one or more devices of PoCL's for each. Puts what PoCL is to make
- * (POCL_DEVICES) into `names`. */
+/* Shows the devices of the first platform as those of several platforms. `shape` lists the device
+ * names of each platform (none, one or more of PoCL's), with "|" between platforms. Writes the
+ * devices that PoCL must create (POCL_DEVICES) to `names`. */
 void platforms_shape(const char *shape, char *names, size_t size);
-/* As OpenCL's functions of these names, of what is shown, without a record. */
+/* Like OpenCL's functions of these names, for the shown platforms, without a trace record. */
 cl_int platforms_list(cl_uint room, cl_handle *platforms, cl_uint *count);
 cl_int platforms_ask(cl_handle platform, cl_uint what, size_t size, void *value, size_t *needed);
 cl_int platforms_devices(cl_handle platform, cl_bitfield type, cl_uint room, cl_handle *devices,
                          cl_uint *count);
 cl_int platforms_ask_device(cl_handle device, cl_uint what, size_t size, void *value,
                             size_t *needed);
-/* OpenCL's own of one that is shown. */
+/* OpenCL's own platform behind a shown one. */
 cl_handle platforms_real(cl_handle platform);
-/* The number of a device, in the order in which they are shown, from 0. */
+/* The number of a device in the order in which devices are shown, from 0. */
 unsigned layer_device_number(cl_handle device);
 
 /* ---- buffers (buffers.c) ----------------------------------------------------------------------
  */
 
-/* Looks behind the buffer's end, when all commands of its context have ended. */
+/* Checks the guard bytes behind the buffer, once all commands of its context have ended. */
 void buffer_check(struct object *buffer);
-/* Gives back what is ours in a context that is gone: it would keep the context alive. */
+/* Releases the layer's own objects in a context that the student has released: they would keep the
+ * context alive. */
 void context_leave(struct object *context);
 
 /* ---- commands (commands.c) --------------------------------------------------------------------
@@ -142,42 +144,44 @@ void context_leave(struct object *context);
 
 struct command {
     struct object *queue;
-    cl_handle event; /* ours; the student's is the same one */
+    cl_handle event; /* the layer's own reference; the student gets the same event */
     uint64_t event_id;
     struct call call;
     uint32_t what, from, to;
     uint64_t bytes, count;
     char name[TRACE_NAME_SIZE];
-    void *destination;  /* what it is to bring arrives here, */
-    void *shadow;       /* and waits here until then; NULL: it does not wait */
-    const void *source; /* what is not to change while it is under way */
-    uint64_t sum;       /* of what was there */
-    const void *brings; /* what it has brought is here when it has ended; NULL: nothing */
+    void *destination;  /* where its data must arrive ... */
+    void *shadow;       /* ... and where the data stays until the student waits; NULL: no delay */
+    const void *source; /* memory that must not change while the command runs */
+    uint64_t sum;       /* checksum of that memory */
+    const void *brings; /* where its data is when it has ended; NULL: it transfers none to the
+                           host */
     bool scattered;     /* in several pieces */
-    cl_handle *after;   /* the events that it waits for; owned */
+    cl_handle *after;   /* events that it waits for; owned */
     cl_uint after_count;
-    bool behind_all; /* it waits for all before it in its queue, */
-    bool barrier;    /* and all behind it wait for it */
-    void *mapped;    /* where it maps a buffer; NULL: it maps none */
+    bool behind_all; /* waits for all earlier commands of its queue */
+    bool barrier;    /* and all later commands of the queue wait for it */
+    void *mapped;    /* address at which it maps a buffer; NULL: no mapping */
     bool settled;
 };
 
-/* It was queued. `wanted`: where the student wants its event; NULL: nowhere. */
+/* Adds a queued command. `wanted`: where the student wants its event; NULL: nowhere. */
 void command_add(const struct command *command, cl_handle *wanted);
-/* All that this one comes behind has ended, and it has: what it brings is there. */
+/* The command of the event has ended, and so have all commands before it: their data is
+ * delivered. */
 void command_settle_event(cl_handle event);
-/* The buffer that is mapped there is given back: its command was to be waited for. */
+/* The mapping at this address is released: the command that made it must have been waited for. */
 void command_unmap(const void *mapped);
 /* All commands of the queue so far have ended. */
 void commands_settle_queue(const struct object *queue);
-/* The student has waited for the command of that event. */
+/* Returns true if the student has waited for the command of that event. */
 bool command_is_settled(cl_handle event, const struct object **queue);
-/* Waits for all that is under way, which is not a wait of the student's. */
+/* Waits for all commands in progress; this does not count as a wait of the student's. */
 void commands_drain(void);
-/* The same, and forgets them; `findings`: reports what nobody waited for. */
+/* The same, and forgets them. `findings`: reports commands that were not waited for. */
 void commands_end(bool findings);
-/* A sum by which a change is seen, and in *content that of opencl_content. Both 0: some of it is
- * not there. */
+/* Returns a checksum that detects changes, and in *content the sum of opencl_content. Both are 0 if
+ * some of the memory is not mapped. */
 uint64_t command_sum(const void *bytes, size_t size, uint64_t *content);
 
 #endif

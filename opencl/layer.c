@@ -1,4 +1,4 @@
-/* The layer's begin, what each call has in common, and the record. */
+/* The layer's start, the common part of all calls, and the trace. */
 #include "opencl/layer.h"
 #include "grader/child/drive_opencl.h"
 #include "opencl/inside.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define DEVICE_VARIABLE "DEVICE" /* the runner's: "gpu", or another */
+#define DEVICE_VARIABLE "DEVICE" /* set by the runner: "gpu", or another device */
 #define VENDORS "/etc/OpenCL/vendors/"
 #define NVIDIA "libnvidia-opencl.so.1"
 #define MOST_DEVICES 16
@@ -41,8 +41,8 @@ static struct {
     struct trace_writer *trace;
     pthread_mutex_t lock;
     uint64_t requests;
-    unsigned fail; /* calls that can fail until one does; 0: none */
-    unsigned left; /* of those, when it settled */
+    unsigned fail; /* calls that can fail until one does; 0: no call fails */
+    unsigned left; /* value of `fail` when the drive settled */
     void *real[ROW_COUNT];
     bool releases_fail;
     bool begun;
@@ -68,7 +68,7 @@ void *layer_real(enum row row)
     return layer.real[row];
 }
 
-/* dlsym gives a pointer to data; ISO C has no conversion to one to a function. */
+/* dlsym returns an object pointer; ISO C has no conversion from one to a function pointer. */
 void layer_take(enum row row, void *function)
 {
     memcpy(function, &layer.real[row], sizeof layer.real[row]);
@@ -235,7 +235,7 @@ typedef cl_handle (*context_function)(const intptr_t *, cl_uint, const cl_handle
                                       cl_int *);
 typedef cl_int (*release_function)(cl_handle);
 
-/* What OpenCL says of a device, before anybody could change its mind. */
+/* Records OpenCL's description of a device, before student code could tamper with it. */
 static void put_device(unsigned number, cl_handle platform, cl_handle device)
 {
     char key[TRACE_NAME_SIZE], text[TRACE_TEXT_SIZE], platform_name[128] = "", name[128] = "",
@@ -265,9 +265,9 @@ static bool is_on_gpu(void)
     return device != NULL && strcmp(device, "gpu") == 0;
 }
 
-/* Starts each device, so that its threads are there before anything of the student's is. PoCL
- * forgets its compiler with its last context, and would load it anew for each of the student's: on
- * it this one stays. */
+/* Starts each device, so that its threads exist before the student's. PoCL unloads its compiler
+ * with its last context and would load it again for each of the student's contexts, so on PoCL this
+ * context stays. */
 static void start(cl_handle device)
 {
     context_function make;
@@ -302,9 +302,9 @@ static void put_devices(void)
     put_setting(OPENCL_COUNT_SETTING, text, all);
 }
 
-/* A folder with the one implementation in it that the loader is to find, or none: each kind of
- * loader takes a folder. `library` is what the system's own file of that name says, where there is
- * one. */
+/* Makes a folder with the one implementation that the loader may find: every kind of loader accepts
+ * a folder. `library`: used unless the system has a file of that name, whose contents are used
+ * then. */
 static void choose(const char *folder, const char *name, const char *library)
 {
     char path[PATH_MAX], line[256] = "";
@@ -319,8 +319,9 @@ static void choose(const char *folder, const char *name, const char *library)
     fclose(file);
 }
 
-/* PoCL in the place of the software device, NVIDIA's on a GPU. What is compiled is kept in the
- * run's own folder. Returns NULL, or why there is none: a loader does not say. */
+/* Chooses PoCL in place of the software device, or NVIDIA's implementation on a GPU. Compiled
+ * kernels are cached in the run's own folder. Returns NULL, or why there is none, because a loader
+ * gives no reason. */
 static const char *choose_implementation(void)
 {
     const char *devices = getenv(DEVICES_VARIABLE);
@@ -334,7 +335,7 @@ static const char *choose_implementation(void)
     if (!none && is_on_gpu()) {
         if (dlopen(NVIDIA, RTLD_NOW | RTLD_LOCAL) == NULL) return dlerror();
         choose(folder, "nvidia.icd", NVIDIA);
-        setenv("OCL_ICD_FILENAMES", NVIDIA, 1); /* some loaders heed this one alone */
+        setenv("OCL_ICD_FILENAMES", NVIDIA, 1); /* some loaders use only this variable */
     } else if (!none) {
         choose(folder, "pocl.icd", "libpocl.so");
     }
@@ -351,7 +352,7 @@ static void end(void)
     trace_end(layer.trace);
 }
 
-/* What was chosen is read by now, and would say which run it is. */
+/* Removes the variables, which have been read by now and would reveal which run this is. */
 static void forget(void)
 {
     static const char *const chosen[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_DEVICES",

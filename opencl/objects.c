@@ -1,4 +1,4 @@
-/* The objects that the student's code has made. */
+/* The objects created by the student's code. */
 #include "opencl/inside.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const struct {
     [KIND_EVENT] = {TRACE_CL_EVENT, THING_EVENT, CL_INVALID_EVENT},
 };
 
-/* They stay where they are: pointers to them are kept. */
+/* Objects do not move: pointers to them are kept. */
 static struct {
     struct object **list;
     size_t count, room;

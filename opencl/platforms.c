@@ -1,5 +1,5 @@
-/* Platforms and devices, as they are, or as a machine with several platforms would show them: the
- * devices of the one that there is are given to several, of which some have none.
+/* Platforms and devices, shown as they are, or as on a machine with several platforms: the devices
+ * of the only platform are distributed over several, some of which have none.
  */
 #include "opencl/inside.h"
 
@@ -14,10 +14,10 @@ typedef cl_int (*info_function)(cl_handle, cl_uint, size_t, void *, size_t *);
 typedef cl_int (*devices_function)(cl_handle, cl_bitfield, cl_uint, cl_handle *, cl_uint *);
 
 static struct {
-    unsigned count; /* 0: they are shown as they are */
+    unsigned count; /* 0: shown as they are */
     struct shown {
         unsigned first, count;
-    } platforms[MOST]; /* whose addresses are the handles */
+    } platforms[MOST]; /* their addresses are the handles */
 } shown;
 
 void platforms_shape(const char *shape, char *names, size_t size)
@@ -40,7 +40,7 @@ void platforms_shape(const char *shape, char *names, size_t size)
     names[length] = '\0';
 }
 
-/* The platform that there is, and its devices. */
+/* OpenCL's only platform. */
 static cl_handle real_platform(void)
 {
     cl_handle platform = NULL;
@@ -145,7 +145,7 @@ cl_int platforms_ask_device(cl_handle device, cl_uint what, size_t size, void *v
     layer_take(ROW_clGetDeviceInfo, &ask);
     const cl_int code = ask(device, what, size, value, needed);
     if (shown.count == 0 || value == NULL || code != CL_SUCCESS) return code;
-    /* One dimension may hold more than a group. */
+    /* One dimension may be larger than a work-group. */
     if (what == CL_DEVICE_MAX_WORK_ITEM_SIZES && size >= sizeof *sizes) sizes[0] *= 2;
     for (unsigned i = 0; what == CL_DEVICE_PLATFORM && i < shown.count; i++) {
         const cl_handle platform = &shown.platforms[i];
@@ -156,7 +156,7 @@ cl_int platforms_ask_device(cl_handle device, cl_uint what, size_t size, void *v
     return code;
 }
 
-/* ---- the functions ----------------------------------------------------------------------------
+/* ---- functions --------------------------------------------------------------------------------
  */
 
 EXPORT cl_int clGetPlatformIDs(cl_uint room, cl_handle *platforms, cl_uint *count)

@@ -1,10 +1,10 @@
-/* The functions that queue commands, wait for them, and ask about them. */
+/* Functions that queue commands, wait for them, and query them. */
 #include "opencl/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Every event that it is to come behind has to be there. */
+/* Checks that every event that the command waits for is live. */
 static bool events_are_there(struct call *call, cl_uint count, const cl_handle *events)
 {
     for (cl_uint i = 0; events != NULL && i < count; i++)
@@ -15,7 +15,7 @@ static bool events_are_there(struct call *call, cl_uint count, const cl_handle *
     return true;
 }
 
-/* The buffer, and the part of it, that a command is about. */
+/* Finds the buffer of a command, and checks that the part is inside it. */
 static struct object *part_of(struct call *call, cl_handle buffer, size_t offset, size_t size)
 {
     struct object *object = object_use(call, buffer, KIND_BUFFER);
@@ -28,7 +28,7 @@ static struct object *part_of(struct call *call, cl_handle buffer, size_t offset
     return object;
 }
 
-/* What a command waits for. */
+/* The events that a command waits for. */
 struct behind {
     cl_uint count;
     const cl_handle *events;
@@ -39,7 +39,7 @@ struct behind {
         count, list                                                                                \
     }
 
-/* The host may reach into the buffer so: one of CL_MEM_HOST_... forbids it. */
+/* Checks that no CL_MEM_HOST_... flag forbids this access of the host. */
 static bool host_may(struct call *call, const struct object *buffer, cl_bitfield forbids)
 {
     if (buffer == NULL) return false;
@@ -65,7 +65,7 @@ static struct command command_of(const struct call *call, cl_handle queue, cl_ha
     return command;
 }
 
-/* What every command ends with. `blocking`: it has ended already. */
+/* The common end of all commands. `blocking`: the command has ended already. */
 static cl_int end_command(struct call *call, struct command *command, bool blocking, cl_int code,
                           cl_handle *event)
 {
@@ -121,7 +121,8 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_handle queue, cl_handle buffer, cl_bool bl
     return end_command(&call, &command, blocking != 0, code, event);
 }
 
-/* A box of bytes in a buffer: the part that it reaches over, or NULL with call->code. */
+/* Finds the buffer of a box of bytes and checks the range that it spans; NULL with call->code on
+ * error. */
 static struct object *box_of(struct call *call, cl_handle buffer, const size_t *origin,
                              const size_t *region, size_t row, size_t slice)
 {
@@ -311,7 +312,7 @@ EXPORT cl_int clEnqueueBarrierWithWaitList(cl_handle queue, cl_uint count, const
     return end_command(&call, &command, false, code, event);
 }
 
-/* OpenCL 1.1's, of all before it in the queue. */
+/* From OpenCL 1.1: waits for all earlier commands of the queue. */
 EXPORT cl_int clEnqueueMarker(cl_handle queue, cl_handle *event)
 {
     const cl_uint count = 0;
@@ -371,7 +372,7 @@ EXPORT cl_int clEnqueueMigrateMemObjects(cl_handle queue, cl_uint number, const 
 /* ---- kernels ----------------------------------------------------------------------------------
  */
 
-/* Which arguments are buffers is known by what they hold. */
+/* Buffer arguments are recognised by their value. */
 EXPORT cl_int clSetKernelArg(cl_handle handle, cl_uint index, size_t size, const void *value)
 {
     struct call call;
@@ -391,7 +392,7 @@ EXPORT cl_int clSetKernelArg(cl_handle handle, cl_uint index, size_t size, const
     return call_end(&call, code);
 }
 
-/* A buffer that it was given has been released since. */
+/* Checks that no buffer argument has been released since it was set. */
 static bool arguments_are_there(struct call *call, const struct object *kernel)
 {
     for (int i = 0; i < ARGUMENTS; i++)
@@ -497,7 +498,8 @@ EXPORT cl_int clGetEventInfo(cl_handle event, cl_uint what, size_t size, void *v
     return call_end(&call, code);
 }
 
-/* Before it was waited for, a command's times need not be known; nor where nobody asked for them.
+/* A command's times are hidden until the student has waited for it, and if the student did not
+ * request them.
  */
 EXPORT cl_int clGetEventProfilingInfo(cl_handle event, cl_uint what, size_t size, void *value,
                                       size_t *needed)
@@ -517,7 +519,7 @@ struct callback {
     void *user;
 };
 
-/* Who is told that a command has ended has waited for it. */
+/* A callback for the end of a command counts as a wait for it. */
 static void tell(cl_handle event, cl_int status, void *given)
 {
     const struct callback callback = *(struct callback *)given;

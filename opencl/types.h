@@ -1,6 +1,6 @@
-/* types: OpenCL's types and the numbers that the layer knows, as the binary interface has them
- * (OpenCL 1.2). The layer is built where no header of OpenCL is: a student's files need them, and
- * they come with the package that lesson 13 asks for.
+/* types: OpenCL's types and constants that the layer needs, as in the binary interface (OpenCL
+ * 1.2). The layer is built without OpenCL's headers: only student files need them, and they come
+ * with the package that lesson 13 requires.
  */
 #ifndef OVERLAP_OPENCL_TYPES_H
 #define OVERLAP_OPENCL_TYPES_H
@@ -12,7 +12,7 @@ typedef int32_t cl_int;
 typedef uint32_t cl_uint, cl_bool;
 typedef uint64_t cl_ulong, cl_bitfield;
 
-/* What a handle leads to, unknown to us. */
+/* An opaque handle. */
 typedef void *cl_handle;
 
 enum {
@@ -57,17 +57,17 @@ enum {
 #define CL_DEVICE_TYPE_DEFAULT (UINT64_C(1) << 0)
 #define CL_DEVICE_TYPE_ALL UINT64_C(0xffffffff)
 
-/* Of a command queue. */
+/* Properties of a command queue. */
 #define CL_QUEUE_OUT_OF_ORDER (UINT64_C(1) << 0)
 #define CL_QUEUE_PROFILING (UINT64_C(1) << 1)
-/* Of a buffer. */
+/* Flags of a buffer. */
 #define CL_MEM_USE_HOST_PTR (UINT64_C(1) << 3)
 #define CL_MEM_ALLOC_HOST_PTR (UINT64_C(1) << 4)
 #define CL_MEM_COPY_HOST_PTR (UINT64_C(1) << 5)
 #define CL_MEM_HOST_WRITE_ONLY (UINT64_C(1) << 7)
 #define CL_MEM_HOST_READ_ONLY (UINT64_C(1) << 8)
 #define CL_MEM_HOST_NO_ACCESS (UINT64_C(1) << 9)
-/* Of a mapping. */
+/* Flags of a mapping. */
 #define CL_MAP_READ (UINT64_C(1) << 0)
 
 #endif
