@@ -11,14 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define END_TRIES 1000 /* a millisecond each: a killed process takes its time */
+#define END_TRIES 1000 /* a millisecond each: a killed process needs time to exit */
 
 static int write_to(const char *folder, const char *name, const char *text)
 {
     char path[PATH_MAX + 64];
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    /* The kernel's files are there; a test's are not. */
+    /* The kernel's files exist already; those of a test do not. */
     const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return -1;
     const ssize_t n = write(file, text, strlen(text));
@@ -28,7 +28,7 @@ static int write_to(const char *folder, const char *name, const char *text)
     return n == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-/* Returns false when it cannot be read. */
+/* Returns false when the file cannot be read. */
 static bool read_from(const char *folder, const char *name, char *text, size_t size)
 {
     char path[PATH_MAX + 64];
@@ -48,7 +48,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* `folder` hands each of the controllers down to its children. */
+/* Returns true when `folder` delegates each of the controllers to its children. */
 static bool hands_down(const char *folder, const char *controllers)
 {
     char enabled[512], word[32];
@@ -63,7 +63,7 @@ static bool hands_down(const char *folder, const char *controllers)
     return true;
 }
 
-/* Makes a group there, goes into it in a child, and ends it again. */
+/* Tests the parent: makes a group there, joins it in a child, and removes it again. */
 static bool works_below(const char *parent)
 {
     struct cgroup group;
@@ -78,7 +78,7 @@ static bool works_below(const char *parent)
     return child > 0 && status == 0;
 }
 
-/* Where the hierarchy is mounted, and of which group it shows what is below (mountinfo's fields 5
+/* Finds where the hierarchy is mounted, and the group that is its root there (mountinfo's fields 5
  * and 4). */
 static bool find_mount(const char *mounts, char point[PATH_MAX], char root[PATH_MAX])
 {
@@ -110,8 +110,8 @@ bool cgroup_find(const char *mounts, const char *own, const char *controllers,
     if (strstr(path, "/..") != NULL) return false;
     snprintf(parent, PATH_MAX, "%.*s%s", PATH_MAX / 2, point, strcmp(path, "/") == 0 ? "" : path);
     const size_t top = strlen(point);
-    /* Our own group first; while we are in it it may hand down nothing, and then the one above,
-     * which a user's session lets us write to. */
+    /* Tries this process's own group first. A group with processes in it may be unable to delegate;
+     * then the one above is tried, which a user's session permits to write to. */
     for (int tries = 0; tries < 2; tries++) {
         if (hands_down(parent, controllers) && works_below(parent)) return true;
         char *last = strrchr(parent + top, '/');
@@ -143,7 +143,8 @@ int cgroup_make(struct cgroup *group, const char *parent, uint64_t bytes, uint64
     if (set_number(group->path, "memory.max", bytes) != 0 ||
         set_number(group->path, "pids.max", tasks) != 0)
         goto failed;
-    /* Not there where there is no swap; and all of it ends, or none. */
+    /* Ignores errors: memory.swap.max is missing where there is no swap. memory.oom.group kills all
+     * processes of the group or none. */
     if (bytes > 0) {
         (void)write_to(group->path, "memory.swap.max", "0");
         (void)write_to(group->path, "memory.oom.group", "1");

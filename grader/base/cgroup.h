@@ -1,9 +1,10 @@
-/* cgroup: a control group for each run (version 2), where the machine lets us make one: a limit for
- * all memory of all its processes, whatever holds it, and an end for all of them at once.
+/* cgroup: a control group (version 2) for each run, where the machine permits one: a memory limit
+ * for all processes of the run together, and a way to kill them all at once.
  *
- * It makes groups below or beside its own, and changes nothing of those that are there already: a
- * group that does not hand down the memory and pids controllers is of no use. It is the hard limit;
- * what is said to a student comes from counting (descendants.h), which is kept beside it.
+ * This module makes groups below or beside its own group and changes no existing group; a parent
+ * that does not delegate the memory and pids controllers cannot be used. The group is the hard
+ * limit. The limit that is reported to a student comes from counting (descendants.h), which goes on
+ * as well.
  *
  * Source: Documentation/admin-guide/cgroup-v2.rst of the kernel.
  */
@@ -16,30 +17,30 @@
 
 struct cgroup {
     char path[PATH_MAX];
-    int entry; /* its cgroup.procs; -1: there is no group */
+    int entry; /* descriptor of its cgroup.procs; -1: there is no group */
 };
 
-/* Where groups can be made: a folder of the hierarchy that hands down the `controllers` ("memory
- * pids"), and into which a process of ours can go. Tried for real. False: nowhere.
- * `mounts` is proc(5)'s mountinfo and `own` its cgroup file: /proc/self/... */
+/* Finds a folder of the hierarchy in which groups can be made: one that delegates the `controllers`
+ * ("memory pids") and whose groups this process may join. This is tested by making a group. False:
+ * there is none. `mounts` is proc(5)'s mountinfo and `own` its cgroup file: /proc/self/... */
 bool cgroup_find(const char *mounts, const char *own, const char *controllers,
                  char parent[PATH_MAX]);
 
-/* Makes a group below `parent`: so many bytes of memory, none of it on disk, and so many tasks. 0:
- * no limit. Returns 0, or -1 with errno (`entry` is -1). */
+/* Makes a group below `parent` with a limit on memory (`bytes`, no swap) and on `tasks`; 0: no
+ * limit. Returns 0, or -1 with errno (`entry` is -1). */
 int cgroup_make(struct cgroup *group, const char *parent, uint64_t bytes, uint64_t tasks);
 
-/* In the process that is to go into it, with everything that it starts from then on. Returns 0, or
- * -1 with errno. */
+/* Moves the calling process into the group, with everything that it starts from then on. Returns 0,
+ * or -1 with errno. */
 int cgroup_enter(const struct cgroup *group);
 
-/* Whether the kernel ended a process of it for want of memory. */
+/* Returns true when the kernel killed a process of the group for want of memory. */
 bool cgroup_ran_out(const struct cgroup *group);
 
-/* Ends every process in it. */
+/* Kills every process in the group. */
 void cgroup_kill(const struct cgroup *group);
 
-/* Ends what is in it, and the group. */
+/* Kills the processes of the group and removes the group. */
 void cgroup_end(struct cgroup *group);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define LOWER_HALF 0xffffffffu
 
-/* Everything that the rules are made from; the first rule that libseccomp refuses is remembered. */
+/* Everything from which the rules are made; the first error of libseccomp is kept. */
 struct filter {
     scmp_filter_ctx context;
     const pid_t *above;
@@ -31,8 +31,8 @@ static void rule(struct filter *filter, uint32_t action, int number, unsigned co
     if (error != 0 && filter->error == 0) filter->error = error;
 }
 
-/* Process numbers, flags and commands are ints: the kernel looks at the lower half alone, and so
- * must this. */
+/* Process numbers, flags and commands are ints: the kernel looks at the lower half only, so the
+ * filter must too. */
 static struct scmp_arg_cmp equals(unsigned argument, long value)
 {
     return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, LOWER_HALF, (uint32_t)value);
@@ -60,7 +60,8 @@ static void trap_targets(struct filter *filter, int number, unsigned argument)
     }
 }
 
-/* setpriority and ioprio_set: a process, the next value a group, the one after it a user. */
+/* For setpriority and ioprio_set: `value` selects a process, the next value a group, the one after
+ * it a user. */
 static void trap_who(struct filter *filter, const struct refused_row *row)
 {
     for (size_t i = 0; i < filter->count; i++) {
@@ -140,7 +141,7 @@ static void filter_free(struct confine_filter *filter)
     *filter = (struct confine_filter){NULL, 0};
 }
 
-/* libseccomp writes a filter to a file. Returns 0 or -1 with errno. */
+/* Exports the filter; libseccomp can only write one to a file. Returns 0, or -1 with errno. */
 static int take_out(scmp_filter_ctx context, struct confine_filter *filter)
 {
     struct stat status;
@@ -183,10 +184,11 @@ int confine_make(struct confine_filter *made, const pid_t *above, size_t count,
         errno = ENOSYS;
         return -1;
     }
-    /* Calls by another architecture's numbers, x32 among them, are a second way to each. */
+    /* Refuses calls with the numbers of another architecture (x32 among them), which would be a
+     * second way to each call. */
     filter.error = seccomp_attr_set(filter.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
 #ifdef SCMP_FLTATR_CTL_OPTIMIZE
-    /* A tree in place of a list; an older libseccomp makes the list. */
+    /* Asks for a binary tree instead of a list; an older libseccomp ignores it. */
     (void)seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 #endif
     for (size_t i = 0; i < refused_count; i++) refuse_row(&filter, &refused_rows[i]);

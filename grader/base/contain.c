@@ -29,20 +29,21 @@
 
 static struct {
     bool found;
-    bool off;       /* nothing is wanted */
-    int namespaces; /* the flags that work; 0: none */
-    int landlock;   /* the ABI's version; 0: none */
+    bool off;       /* containment is switched off */
+    int namespaces; /* the clone flags that work; 0: none */
+    int landlock;   /* ABI version; 0: none */
     bool filter;
     bool nobody; /* root can become NOBODY */
     bool group;
     char groups[PATH_MAX]; /* where control groups can be made */
     char missing[160];
-    int error; /* there was no process to find it out with */
+    int error; /* errno when no process could be had for the tests */
 } machine;
 
 /* ---- namespaces ------------------------------------------------------------------------------ */
 
-/* glibc's fork takes no flags. In the child only what a fork of one thread may call is called. */
+/* glibc's fork takes no flags. As after a raw clone, the child may call only what is safe after a
+ * fork of a single thread. */
 static pid_t fork_into(int flags)
 {
     return (pid_t)syscall(SYS_clone, (unsigned long)flags | SIGCHLD, 0, 0, 0, 0);
@@ -57,12 +58,12 @@ static int write_small(const char *path, const char *text)
     return n == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-/* In a new user namespace: the same user as outside. */
+/* Maps the user to itself in a new user namespace. */
 static int map_user(uid_t user, gid_t group)
 {
     char text[64];
 
-    prctl(PR_SET_DUMPABLE, 1); /* or /proc/self belongs to root */
+    prctl(PR_SET_DUMPABLE, 1); /* otherwise /proc/self belongs to root */
     snprintf(text, sizeof text, "%u %u 1", user, user);
     if (write_small("/proc/self/setgroups", "deny") != 0 ||
         write_small("/proc/self/uid_map", text) != 0)
@@ -74,8 +75,9 @@ static int map_user(uid_t user, gid_t group)
 static uid_t user_outside;
 static gid_t group_outside;
 
-/* The command line of the supervisor, a fork of the grader, is the grader's: who cannot trace a
- * process does not see it. The word is Linux 5.8's, the number an older one's. */
+/* The supervisor is a fork of the grader and shows the grader's command line; hidepid hides it from
+ * processes that cannot trace the supervisor. "ptraceable" needs Linux 5.8; older kernels know the
+ * number. */
 static int mount_proc(void)
 {
     static const char *const hidden[] = {"hidepid=ptraceable", "hidepid=2", NULL};
@@ -93,14 +95,14 @@ static int enter_namespaces(void)
         return -1;
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return -1;
     if (mount_proc() != 0) return -1;
-    /* Segments that nobody has attached are in nobody's account. */
+    /* Limits segments, because those that no process has attached are counted for none. */
     return write_small("/proc/sys/kernel/shmall", SEGMENT_PAGES);
 }
 
-/* Folders that everybody writes to, of which a program with a folder of its own gets its own. */
+/* World-writable folders, of which a program with a folder of its own gets private ones. */
 static const char *const shared[] = {"/tmp", "/dev/shm"};
 #define SHARED (sizeof shared / sizeof shared[0])
-static const char *own[SHARED + 1]; /* those that it got */
+static const char *own[SHARED + 1]; /* the private ones that were mounted */
 
 static int mount_own(const struct contain_rules *rules, const char *folder)
 {
@@ -118,7 +120,7 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
-/* Something that it reads, or that it is, lies in there. */
+/* Returns true when the program itself, or a path that it reads, lies in the folder. */
 static bool is_needed(const struct contain_rules *rules, const char *program, const char *folder)
 {
     bool needed = is_below(program, folder);
@@ -134,19 +136,20 @@ static int cover_folder(const struct contain_rules *rules, const char *program)
     for (size_t i = 0; i < SHARED; i++) {
         if (is_needed(rules, program, shared[i]) || mount_own(rules, shared[i]) != 0) continue;
         own[count++] = shared[i];
-        /* Where the folder was, it has to be again. */
+        /* The new mount hides the program's folder, so it is made again. */
         if (is_below(rules->write, shared[i]) && files_make_folders(rules->write) != 0) return -1;
     }
     return mount_own(rules, rules->write);
 }
 
-/* A namespace that is not allowed is EPERM, EINVAL, EUSERS or ENOSPC. */
+/* Keeps errors about lacking resources only. A namespace that is not permitted fails with EPERM,
+ * EINVAL, EUSERS or ENOSPC. */
 static void note_error(void)
 {
     if (errno == EAGAIN || errno == ENOMEM) machine.error = errno;
 }
 
-/* Tries the whole way in a child, because a system may allow the namespace and not the mounts. */
+/* Tries all steps in a child, because a system may permit the namespaces but not the mounts. */
 static bool namespaces_work(int flags)
 {
     int status = -1;
@@ -165,9 +168,9 @@ static bool namespaces_work(int flags)
     return machine.namespaces != 0;
 }
 
-/* ---- finding out ----------------------------------------------------------------------------- */
+/* ---- tests of the machine -------------------------------------------------------------------- */
 
-/* Runs `try` in a child. */
+/* Runs `try` in a child and returns its result. */
 static bool works(bool (*try)(void))
 {
     int status = -1;
@@ -198,7 +201,8 @@ static void add_missing(const char *what)
              what);
 }
 
-/* Once: what the machine offers; and makes the calling process one that no other can read or trace.
+/* Tests once what the machine offers, and makes the calling process one that no other can read or
+ * trace.
  */
 static void find_machine(void)
 {
@@ -220,7 +224,7 @@ static void find_machine(void)
     if (!machine.filter) add_missing("seccomp");
     if (!machine.group) add_missing("cgroup");
     if (geteuid() == 0 && !machine.nobody) add_missing(_("an unprivileged user"));
-#ifndef __SANITIZE_ADDRESS__ /* whose search for leaks traces its own process */
+#ifndef __SANITIZE_ADDRESS__ /* its leak check traces its own process */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
 }
@@ -233,8 +237,8 @@ static unsigned granted(const struct contain_rules *rules)
            (machine.namespaces & CLONE_NEWIPC ? CONFINE_OWN_IPC : 0u);
 }
 
-/* In namespaces the filter is the same for all programs with the same rules: the supervisor is
- * number 1, and nobody else is seen. */
+/* In namespaces the filter is the same for all programs with the same rules, because the supervisor
+ * has number 1 and no other process outside is visible. */
 static struct {
     struct confine_filter filter;
     const char *program;
@@ -311,10 +315,11 @@ const char *contain_missing(void)
     return machine.missing;
 }
 
-/* ---- giving up --------------------------------------------------------------------------------
+/* ---- giving up privileges ----------------------------------------------------------------------
  */
 
-/* NOBODY could start the program and read what it needs. Asked in NOBODY's name for a moment. */
+/* Returns true when NOBODY could start the program and read its files. Tests it by becoming NOBODY
+ * for a moment. */
 static bool nobody_reaches(const struct contain_rules *rules, const char *program)
 {
     gid_t groups[64];
@@ -332,7 +337,7 @@ static bool nobody_reaches(const struct contain_rules *rules, const char *progra
     return reached;
 }
 
-/* Stays root by name, with none of root's rights: also after exec. */
+/* Drops all capabilities for good, also across exec; the user number stays root's. */
 static int drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -359,7 +364,7 @@ static int give_up_root(const struct contain_rules *rules, const char *program)
     return drop_capabilities();
 }
 
-/* The filter of find_filter, or one for this process alone. */
+/* Installs the filter of find_filter, or one made for this process alone. */
 static int hold_to_filter(const struct contain_rules *rules, const char *program)
 {
     const struct confine_filter *made = find_filter(rules, program);

@@ -14,7 +14,7 @@
 
 #define MOST_PROCESSES 8192
 
-/* Those of the latest descendants_usage. */
+/* The result of the latest descendants_usage. */
 static pid_t found[MOST_PROCESSES];
 
 struct entry {
@@ -24,7 +24,7 @@ struct entry {
     bool below;
 };
 
-/* proc(5), /proc/pid/stat: fields 3 (state), 4 (ppid) and 20 (num_threads) come after the name,
+/* Source: proc(5), /proc/pid/stat: fields 3 (state), 4 (ppid) and 20 (num_threads) follow the name,
  * which is in parentheses and may itself contain some. */
 static bool read_entry(pid_t pid, struct entry *entry)
 {
@@ -46,7 +46,7 @@ static bool read_entry(pid_t pid, struct entry *entry)
     return true;
 }
 
-/* All processes of the system. The caller frees it. */
+/* Reads all processes of the system. The caller frees the list. */
 static struct entry *read_all(size_t *count)
 {
     struct entry *entries = malloc(MOST_PROCESSES * sizeof *entries);
@@ -63,7 +63,8 @@ static struct entry *read_all(size_t *count)
     return entries;
 }
 
-/* Marks what is below `root`: the list is in no useful order, so until nothing changes. */
+/* Marks the processes below `root`. The list is unordered, so passes are repeated until nothing
+ * changes. */
 static void mark_below(struct entry *entries, size_t count, pid_t root)
 {
     bool changed = true;
@@ -80,7 +81,8 @@ static void mark_below(struct entry *entries, size_t count, pid_t root)
     }
 }
 
-/* One whose first thread has ended looks dead, and is not as long as it has others. */
+/* A process whose first thread has ended looks like a zombie, but is alive while it has other
+ * threads. */
 static bool is_alive(const struct entry *entry)
 {
     return (entry->state != 'Z' && entry->state != 'X') || entry->threads > 1;
@@ -117,7 +119,7 @@ uint64_t descendants_tasks(void)
     char text[256];
     unsigned long long tasks = 0;
 
-    /* proc(5): the fourth field is "running/all" */
+    /* Source: proc(5), the fourth field is "running/all". */
     if (files_read_small("/proc/loadavg", text, sizeof text) <= 0 ||
         sscanf(text, "%*s %*s %*s %*u/%llu", &tasks) != 1)
         return 0;
@@ -142,12 +144,13 @@ uint64_t descendants_user_tasks(void)
 
 /* ---- usage ----------------------------------------------------------------------------------
  *
- * Asked every few milliseconds. The first process of a namespace has all others in it below itself,
- * and one look into /proc shows them. Elsewhere it walks /proc/PID/task/TID/children from the root
- * instead of reading the whole of /proc. That list may miss a child that is being born or adopted
- * just then (proc(5)); the next look finds it. */
+ * Called every few milliseconds. The first process of a namespace has all others of it below
+ * itself, and one pass over /proc finds them. Elsewhere the search follows
+ * /proc/PID/task/TID/children from the root instead of reading all of /proc. That list may miss a
+ * child that is just being forked or adopted (proc(5)); the next call finds it. */
 
-/* proc(5), status: the line's number, in KiB; 0: there is no such line. */
+/* Returns the value of a line of /proc/PID/status (proc(5)) in bytes; the file has KiB. 0: there is
+ * no such line. */
 static uint64_t line_of(const char *text, const char *name)
 {
     unsigned long long kib = 0;
@@ -157,9 +160,9 @@ static uint64_t line_of(const char *text, const char *name)
     return kib * 1024;
 }
 
-/* A process whose first thread has ended goes on in the others, and only these show its memory. One
- * that is about to end has none to show, and is not searched for it: threads that somebody looks at
- * while they end keep the kernel busy for milliseconds. */
+/* Returns true when the first thread has ended and others go on; only those show the process's
+ * memory. For a process that is about to end the threads are not searched, because reading /proc of
+ * ending threads costs the kernel milliseconds. */
 static bool goes_on_in_others(pid_t pid)
 {
     struct entry entry;
@@ -167,7 +170,7 @@ static bool goes_on_in_others(pid_t pid)
     return read_entry(pid, &entry) && entry.state == 'Z' && entry.threads > 1;
 }
 
-/* `name`: "status". Returns the text's length, or -1. */
+/* Reads the file `name` ("status") of the process. Returns the text's length, or -1. */
 static ssize_t read_of_memory(pid_t pid, const char *name, const char *sign, char *text,
                               size_t size)
 {
@@ -202,7 +205,7 @@ static void add_process(struct descendants_usage *usage, const struct entry *ent
     usage->shared += line_of(text, "\nRssShmem:");
 }
 
-/* The same with each page divided by the number of processes that map it: smaps_rollup. */
+/* The same, with each page divided by the number of processes that map it (smaps_rollup). */
 static uint64_t proportional_bytes(pid_t pid)
 {
     char text[4096];
@@ -239,8 +242,8 @@ static void walk(pid_t pid, struct descendants_usage *usage, unsigned depth)
     if (tasks != NULL) closedir(tasks);
 }
 
-/* All that are below: for the first process of a namespace, and for a kernel built without
- * CONFIG_PROC_CHILDREN. */
+/* Finds all processes below by reading all of /proc: for the first process of a namespace, and for
+ * a kernel without CONFIG_PROC_CHILDREN. */
 static void look_everywhere(pid_t root, struct descendants_usage *usage)
 {
     size_t count;
@@ -280,13 +283,13 @@ struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above)
 /* ---- work -----------------------------------------------------------------------------------
  */
 
-/* Runs or is ready to, or waits for a disk. */
+/* Returns true for a task that runs, is ready to run, or waits for a disk. */
 static bool is_eager(char state)
 {
     return state == 'R' || state == 'D';
 }
 
-/* Its threads that are. */
+/* Counts the threads of the process that are eager. */
 static unsigned eager_tasks(pid_t pid)
 {
     char path[64], text[1024];
@@ -306,8 +309,8 @@ static unsigned eager_tasks(pid_t pid)
     return eager;
 }
 
-/* proc(5), stat: fields 14 to 17, the time of its threads and of the children that it waited for,
- * those that have ended among them; and field 20, how many threads there are. */
+/* Source: proc(5), stat: fields 14 to 17 are the processor time of its threads and of the children
+ * that it waited for, ended ones included; field 20 is the number of threads. */
 static void add_work(pid_t pid, struct descendants_work *work)
 {
     char path[64], text[1024], state;

@@ -1,5 +1,5 @@
-/* embedded: texts that the program carries in itself, so that it finds them wherever it runs: files
- * of the source tree, turned into strings by grader/CMakeLists.txt.
+/* embedded: texts that are compiled into the program, so that they are available wherever it runs:
+ * files of the source tree, turned into strings by grader/CMakeLists.txt.
  */
 #ifndef OVERLAP_GRADER_BASE_EMBEDDED_H
 #define OVERLAP_GRADER_BASE_EMBEDDED_H

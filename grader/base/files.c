@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define FULL_BYTES ((uint64_t)256 << 10) /* a disk with less is full */
+#define FULL_BYTES ((uint64_t)256 << 10) /* a disk with less free space is full */
 
 int files_make_folders(const char *path)
 {
@@ -30,9 +30,10 @@ int files_make_folders(const char *path)
     return mkdir(part, 0755) == 0 || errno == EEXIST ? 0 : -1;
 }
 
-/* Every step is by a name in an open folder, so that neither the depth nor a link swapped in
- * matters; folders that were shut are opened first. Deep trees are flattened: a folder in a folder
- * is moved up and emptied in its turn, so that few descriptors are open at a time. */
+/* Each step uses one name relative to an open folder, so neither depth nor a link swapped in
+ * matters; folders without permission bits are opened up first. Deep trees are flattened: a folder
+ * within a folder is moved up and emptied in its turn, so that few descriptors are open at a
+ * time. */
 static void empty_folder(int root)
 {
     char moved[64];
@@ -60,7 +61,7 @@ static void empty_folder(int root)
                 if (unlinkat(inner, one->d_name, AT_REMOVEDIR) == 0) continue;
                 do snprintf(moved, sizeof moved, ".removed-%lu", number++);
                 while (faccessat(root, moved, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
-                fchmodat(inner, one->d_name, 0700, 0); /* to move it, its ".." is written */
+                fchmodat(inner, one->d_name, 0700, 0); /* moving it writes its ".." */
                 again = renameat(inner, one->d_name, root, moved) == 0 || again;
             }
             if (inside != NULL) closedir(inside);
@@ -107,7 +108,7 @@ int files_read_at(int folder, const char *name, size_t limit, struct text *text)
     size_t total = 0;
     ssize_t n;
 
-    /* O_NONBLOCK: a pipe must not hold up the open; what is not a file is refused below. */
+    /* O_NONBLOCK: a pipe must not block the open; anything but a regular file is rejected below. */
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (file < 0 && errno == ENXIO) errno = EINVAL; /* a socket */
     if (file < 0) return -1;
@@ -192,7 +193,7 @@ int files_replace(const char *path, const char *bytes, size_t size)
     make_folder_of(path);
     int file = mkostemp(beside, O_CLOEXEC);
     if (file < 0) return -1;
-    /* mkstemp gives the file to its owner alone. */
+    /* mkstemp gives permissions to the owner only. */
     mode_t mask = umask(0);
     umask(mask);
     int failed =

@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Does the whole of `name` match the pattern of `length` bytes? */
+/* Returns true when all of `name` matches the pattern of `length` bytes. */
 static bool pattern_matches(const char *pattern, size_t length, const char *name)
 {
     const char *end = pattern + length, *star = NULL, *resume = NULL;
 
-    /* On a mismatch the last star takes one character more; earlier stars never need to. */
+    /* On a mismatch the last star takes one more character; earlier stars never need to. */
     while (*name != '\0') {
         if (pattern < end && *pattern == '*') {
             star = pattern++;

@@ -6,11 +6,11 @@
 
 #include <stdbool.h>
 
-/* Does "Suite.Test" match the filter? */
+/* Returns true when "Suite.Test" matches the filter. */
 bool filter_matches(const char *filter, const char *name);
 
-/* The n-th of `total` shards (0-based) runs the tests whose running number, among those that match,
- * is its own modulo total. */
+/* Returns true when test `number`, counted among those that match, belongs to shard `shard`
+ * (0-based) of `total`: number modulo total == shard. */
 bool filter_in_shard(unsigned number, unsigned shard, unsigned total);
 
 #endif

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST_FILES 16384 /* without a name, of all processes together */
-#define BLOCK 512        /* stat(2) counts in these */
+#define MOST_FILES 16384 /* nameless files, of all processes together */
+#define BLOCK 512        /* stat(2) counts blocks of this size */
 #define OPEN_FOLDERS 16
 
 struct file {
@@ -33,7 +33,7 @@ static int compare_files(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Leaves each file once. */
+/* Removes duplicates. */
 static void tidy(struct list *list)
 {
     size_t kept = 0;
@@ -66,8 +66,8 @@ static void add_table(struct list *list, pid_t process, pid_t task)
     if (table != NULL) closedir(table);
 }
 
-/* Threads share their table of descriptors, unless they were made by hand, and the first one may
- * have ended. */
+/* Looks at every thread's descriptors. Threads normally share one table, but one made by a raw
+ * clone may not, and the first thread may have ended. */
 static void add_process(struct list *list, pid_t process)
 {
     char path[64];
@@ -99,7 +99,7 @@ uint64_t held_bytes(const pid_t *processes, size_t count)
     return bytes;
 }
 
-/* nftw hands nothing on. */
+/* Globals, because nftw passes no user pointer. */
 static struct held_folder in_folder, most;
 
 static int add_file(const char *path, const struct stat *status, int kind, struct FTW *place)

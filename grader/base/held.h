@@ -1,8 +1,8 @@
-/* held: what processes hold beside the pages that they map: memory files and deleted files behind
- * their descriptors, and the files of a folder. descendants.h counts the pages.
+/* held: memory and disk space that processes hold besides their mapped pages, which descendants.h
+ * counts: memory files and deleted files behind descriptors, and the files of a folder.
  *
- * It misses a memory file of which a part is mapped and that no descriptor leads to any more; a
- * control group (cgroup.h) does not.
+ * Not counted: a memory file of which a part is mapped and to which no descriptor leads any more. A
+ * control group (cgroup.h) does count it.
  */
 #ifndef OVERLAP_GRADER_BASE_HELD_H
 #define OVERLAP_GRADER_BASE_HELD_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes of the files without a name that the processes have open, each file once: memfds, and what
- * was deleted or never had a name. A process that cannot be looked into counts as none. */
+/* Returns the bytes of all nameless files that the processes have open (memfds, deleted files,
+ * files that never had a name), each file once. A process that cannot be inspected counts as 0. */
 uint64_t held_bytes(const pid_t *processes, size_t count);
 
-/* Adds up what is in the folder and below; stops counting where there are more than `most_files` or
- * `most_bytes`. Links are not followed. */
+/* Adds up the files in the folder and below; stops counting beyond `most_files` or `most_bytes`.
+ * Links are not followed. */
 struct held_folder {
     uint64_t files, bytes;
 };

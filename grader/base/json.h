@@ -1,9 +1,9 @@
-/* json: short names for what the reports do with jansson: objects filled key by key, in that order,
- * and read with an answer for what is missing. Text is put in quoted (text.h), so that it is always
- * valid UTF-8 whatever a student wrote.
+/* json: short names for the reports' use of jansson: objects filled key by key, in that order, and
+ * readers that return a default for a missing key. Text is quoted when it is stored (text.h), so
+ * that it is valid UTF-8 whatever a student wrote.
  *
- * A value that is put into another belongs to it. Where memory runs out a value stays out; every
- * function takes NULL for a value that is not there.
+ * A value that is put into another is owned by it. Where memory runs out a value is left out; every
+ * function accepts NULL as a missing value.
  */
 #ifndef OVERLAP_GRADER_BASE_JSON_H
 #define OVERLAP_GRADER_BASE_JSON_H
@@ -16,23 +16,23 @@
 
 void json_put_text(json_t *object, const char *key, const char *text);
 void json_put_count(json_t *object, const char *key, size_t count);
-/* Whole numbers without a point, others to three places. */
+/* Whole numbers without a decimal point, others with three decimals. */
 void json_put_number(json_t *object, const char *key, double number);
 void json_put_bool(json_t *object, const char *key, bool yes);
-/* New and empty ones; they belong to `object`, or to the array. */
+/* Each returns a new, empty value, owned by `object` or by the array. */
 json_t *json_put_object(json_t *object, const char *key);
 json_t *json_put_array(json_t *object, const char *key);
 json_t *json_add_object(json_t *array);
 
-/* "", 0, false and NULL where there is nothing of the kind. */
+/* Return "", 0, false or NULL where the key is missing or of another type. */
 const char *json_text(const json_t *object, const char *key);
 double json_number(const json_t *object, const char *key);
 bool json_yes(const json_t *object, const char *key);
 json_t *json_list(const json_t *object, const char *key);
-/* The entry of an array whose `key` is `text`, or NULL. */
+/* Returns the entry of an array whose `key` is `text`, or NULL. */
 json_t *json_find(const json_t *array, const char *key, const char *text);
 
-/* The file as JSON, or NULL: not there, longer than `limit` bytes, or no JSON. */
+/* Returns the file as JSON, or NULL: missing, longer than `limit` bytes, or not JSON. */
 json_t *json_read(const char *path, size_t limit);
 /* Writes it with files_replace. Returns 0, or -1 with errno. */
 int json_write(const char *path, const json_t *value);

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The numbers are those of every architecture since Linux 5.13; headers may be older. */
+/* These numbers are the same on every architecture since Linux 5.13; headers may be older. */
 #define CREATE_RULESET 444
 #define ADD_RULE 445
 #define RESTRICT_SELF 446
@@ -27,7 +27,7 @@ enum {
     IOCTL_DEV = 1 << 15, /* version 5 */
     READ = READ_FILE | READ_FOLDER,
     OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV,
-    /* No devices, sockets and pipes with a name: nothing that holds up who opens it. */
+    /* no device nodes, sockets or named pipes, which could block whoever opens them */
     NO_NODES = (1 << 6) | (1 << 9) | (1 << 10) | (1 << 11),
 };
 #define TCP 3u    /* bind and connect: version 4 */
@@ -81,7 +81,7 @@ static uint64_t handled(int version)
            (version >= 5 ? IOCTL_DEV : 0u);
 }
 
-/* What is not there needs no rule. */
+/* A path that does not exist needs no rule. */
 static int allow(int rules, const char *path, uint64_t rights)
 {
     struct stat status;
@@ -121,7 +121,7 @@ static int add_rules(int rules, int version, const struct contain_rules *given, 
                      const char *const *own)
 {
     const uint64_t all = handled(version);
-    /* The loader is started by the kernel, as programs are; without it nothing starts. */
+    /* The kernel starts the loader as it starts programs, so without EXECUTE nothing starts. */
     const uint64_t run = EXECUTE;
 
     if (allow_all(rules, libraries, READ | run) != 0) return -1;
@@ -135,7 +135,7 @@ static int add_rules(int rules, int version, const struct contain_rules *given, 
     if (allow_all(rules, own, write) != 0) return -1;
     if (given->write != NULL && allow(rules, given->write, write) != 0) return -1;
     if (!given->devices) return 0;
-    /* libcuda names its threads by writing to /proc, and does not start if it cannot. */
+    /* libcuda names its threads by writing to /proc, and fails to start if it cannot. */
     if (allow(rules, "/proc", READ | run | WRITE_FILE | (all & TRUNCATE)) != 0) return -1;
     return allow_matching(rules, gpu_devices, READ | WRITE_FILE | (all & (TRUNCATE | IOCTL_DEV)));
 }

@@ -1,5 +1,5 @@
-/* landlock: holds the calling process to the files that its rules name (Linux 5.13 and later), by
- * the system's own calls, because no C library has them. contain.c is its only caller.
+/* landlock: restricts the calling process to the files that its rules name (Linux 5.13 and later),
+ * by system calls, because C libraries have no wrappers for them. contain.c is its only caller.
  *
  * Source: landlock(7), Documentation/userspace-api/landlock.rst of Linux.
  */
@@ -8,13 +8,13 @@
 
 #include "grader/base/contain.h"
 
-#define LANDLOCK_WITH_SCOPES 6 /* from this version on: signals and abstract sockets */
+#define LANDLOCK_WITH_SCOPES 6 /* from this ABI version on: signals and abstract sockets */
 
-/* The version of its interface that the kernel has; 0: none. */
+/* Returns the kernel's Landlock ABI version; 0: none. */
 int landlock_version(void);
 
-/* `own`: a NULL-ended list of further folders that are the program's to write. Returns 0, or -1
- * with errno. */
+/* Restricts the calling process. `own`: a NULL-ended list of further folders that the program may
+ * write to. Returns 0, or -1 with errno. */
 int landlock_restrict(int version, const struct contain_rules *rules, const char *program,
                       const char *const *own);
 

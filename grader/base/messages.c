@@ -10,7 +10,7 @@
 
 static const char *language = "";
 
-/* The value of the first of these variables that is set and not empty, or "". */
+/* Returns the value of the first of these variables that is set and not empty, or "". */
 static const char *first_set(const char *const *names)
 {
     for (; *names != NULL; names++) {
@@ -32,15 +32,15 @@ void messages_begin(const char *catalogues)
     static const char *const languages[] = {"OVERLAP_LANG", "LC_ALL", "LC_MESSAGES", "LANG", NULL};
     const char *asked = getenv("OVERLAP_LANG");
 
-    /* A locale that is named and not installed still says what the terminal can show; and whoever
-     * asks for Chinese has a terminal that can. */
+    /* A locale that is named but not installed still says what the terminal can show; a user who
+     * asks for Chinese is assumed to have a terminal that shows it. */
     if (setlocale(LC_CTYPE, "") == NULL && names_utf8(first_set(types)))
         setlocale(LC_CTYPE, "C.UTF-8");
     if (asked != NULL && strncmp(asked, "zh", 2) == 0 && !messages_utf8())
         setlocale(LC_CTYPE, "C.UTF-8");
     if (strncmp(first_set(languages), "zh", 2) != 0 || !messages_utf8()) return;
-    /* gettext translates in no locale called C, and in any other into what LANGUAGE says; C.UTF-8
-     * is the one that is always installed. */
+    /* gettext translates nothing in the locale "C"; in any other it uses LANGUAGE. C.UTF-8 is
+     * always installed. */
     if (setlocale(LC_MESSAGES, "C.UTF-8") == NULL) return;
     setenv("LANGUAGE", "zh_CN", 1);
     bindtextdomain(DOMAIN, catalogues);
@@ -51,7 +51,7 @@ void messages_begin(const char *catalogues)
 
 const char *messages_get(const char *sentence)
 {
-    /* To gettext the empty sentence is the catalogue's header. */
+    /* For gettext the empty sentence is the catalogue's header. */
     return language[0] == '\0' || sentence[0] == '\0' ? sentence : gettext(sentence);
 }
 

@@ -1,22 +1,22 @@
-/* parallel: the same arithmetic many times, on as many processors as this process may use. For
- * the host's own work only (inputs that are drawn, results that are computed again): it starts no
- * process, and what is called may touch nothing that another call touches.
+/* parallel: runs the same computation many times on all processors that this process may use. For
+ * the host's own work only (drawing inputs, recomputing results): it starts no process, and the
+ * calls must not share data.
  */
 #ifndef OVERLAP_GRADER_BASE_PARALLEL_H
 #define OVERLAP_GRADER_BASE_PARALLEL_H
 
 #include <stddef.h>
 
-/* How many processors this process may use, at least 1. */
+/* Returns how many processors this process may use, at least 1. */
 size_t parallel_processors(void);
 
-/* From now on this process and those that it starts may use the n-th of `count` shares: every
- * count-th processor, or one where there are fewer. So one that starts as many threads as it has
- * processors does not take its neighbours'. */
+/* Restricts this process and those that it starts to the n-th of `count` shares of the processors:
+ * every count-th processor, or one where there are fewer than `count`. So a process that starts one
+ * thread per processor does not use its neighbours' processors. */
 void parallel_take_share(size_t n, size_t count);
 
-/* Calls work(user, i) once for each i in [0, count), in any order and side by side, and returns
- * when all have returned. Where no thread can be had, the caller's does it all. */
+/* Calls work(user, i) once for each i in [0, count), in any order and concurrently, and returns
+ * when all calls have returned. Without threads the caller makes all calls itself. */
 void parallel_each(size_t count, void (*work)(void *user, size_t index), void *user);
 
 #endif

@@ -20,14 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK_EVERY_MS 20 /* how often limits are looked at */
-#define LOOK_CLOSER 5     /* every so many times also at what takes longer */
-#define CLOCK_SECONDS 0.1 /* how often its own clock is put on */
-#define GRACE_SECONDS 0.5 /* by its own clock: for children to end after the first process did */
-#define ASK_SECONDS 0.5   /* by its own clock: for the program to say where it is */
-#define KILL_SECONDS 10.0 /* after which the supervisor gives up on what will not die */
+#define CHECK_EVERY_MS 20 /* interval at which limits are checked */
+#define LOOK_CLOSER 5     /* every n-th check includes the expensive ones */
+#define CLOCK_SECONDS 0.1 /* interval at which the program's own clock is advanced */
+#define GRACE_SECONDS 0.5 /* own clock: time for children to end after the first process did */
+#define ASK_SECONDS 0.5   /* own clock: time for the program to record where it is */
+#define KILL_SECONDS 10.0 /* after which the supervisor gives up on processes that do not die */
 #define OPEN_FILES 4096
-#define SPARE_TASKS 1024 /* RLIMIT_NPROC above what there is now: stops a fork bomb */
+#define SPARE_TASKS 1024 /* RLIMIT_NPROC above the present number of tasks: stops a fork bomb */
 
 /* Shared between the grader and one supervisor. */
 struct process_shared {
@@ -45,7 +45,7 @@ struct process {
     struct process_shared *shared;
 };
 
-/* What ends a grading in order. */
+/* Signals that end the grader in order. */
 static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 #define INTERRUPTS (sizeof interrupts / sizeof *interrupts)
 
@@ -88,7 +88,7 @@ static int open_pidfd(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* ---- in the program, before exec ------------------------------------------------------------ */
+/* ---- program's side, before exec ------------------------------------------------------------- */
 
 static void set_limits(int which, rlim_t soft, rlim_t hard)
 {
@@ -105,7 +105,7 @@ static void set_limit(int which, rlim_t value)
     set_limits(which, value, value);
 }
 
-/* Moves the handed descriptors to 3, 4, ... and closes all others. Returns 0 or -1. */
+/* Moves the passed descriptors to 3, 4, ... and closes all others. Returns 0 or -1. */
 static int place_descriptors(const struct process_spec *spec, int output)
 {
     int high[PROCESS_HANDED + 1];
@@ -122,7 +122,8 @@ static int place_descriptors(const struct process_spec *spec, int output)
     return 0;
 }
 
-/* Becomes the program. Never returns; on failure writes errno into `report`, which exec closes. */
+/* Becomes the program. Never returns; on failure it writes errno into `report`, which exec
+ * closes. */
 static void become_program(const struct process_spec *spec, const struct cgroup *group, int output,
                            int report, pid_t parent)
 {
@@ -141,17 +142,19 @@ static void become_program(const struct process_spec *spec, const struct cgroup 
     set_limit(RLIMIT_NOFILE, OPEN_FILES);
     set_limit(RLIMIT_NPROC, descendants_tasks() + SPARE_TASKS);
     if (spec->limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, spec->limits.file_bytes);
-    /* A backstop should the supervisor be killed: every core busy for the whole time, and more. */
+    /* A last resort in case the supervisor is killed: the time that every core needs for the whole
+     * limit, and more. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const double busy = spec->limits.seconds * (double)(cores > 0 ? cores : 1);
     const double allowed = spec->limits.cpu_seconds;
-    /* The first is a signal that names the reason; the second is like any killing. */
+    /* The soft limit sends SIGXCPU, which names the reason; the hard limit kills. */
     set_limits(RLIMIT_CPU, (rlim_t)(allowed > 0 ? allowed : busy + 10),
                (rlim_t)(allowed > 0 ? allowed + 5 : busy + 10));
 
     int kept = fcntl(report, F_DUPFD_CLOEXEC, 200);
     if (kept < 0 || chdir(spec->folder) != 0) goto failed;
-    /* place_descriptors closes everything else, the report too: remember it among the handed. */
+    /* place_descriptors closes everything else, `report` included, so `report` is passed as one
+     * more descriptor. */
     struct process_spec with_report = *spec;
     if (with_report.handed_count == PROCESS_HANDED) {
         errno = EMFILE;
@@ -163,7 +166,7 @@ static void become_program(const struct process_spec *spec, const struct cgroup 
     fcntl(report, F_SETFD, FD_CLOEXEC);
     if (spec->contain != NULL && contain_give_up(spec->contain, spec->arguments[0]) != 0)
         goto failed;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* again: a change of user forgets it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* again, because a change of user clears it */
     if (getppid() != parent) _exit(127);
     execve(spec->arguments[0], (char *const *)(uintptr_t)spec->arguments,
            (char *const *)(uintptr_t)spec->environment);
@@ -174,9 +177,9 @@ failed:
     _exit(127);
 }
 
-/* The program is a child that borrows the supervisor's memory until it is the program: a copy of
- * the grader's, thrown away at once, takes longer than all else here. It has descriptors, limits
- * and rights of its own; of the memory, nothing that it changes is read again. */
+/* Starts the program with vfork: the child borrows the supervisor's memory until exec, because
+ * copying the grader's page tables would take longer than everything else here. The child has its
+ * own descriptors, limits and privileges; nothing that it changes in memory is read again. */
 static pid_t start_program(const struct process_spec *spec, const struct cgroup *group, int output,
                            int report)
 {
@@ -195,16 +198,16 @@ struct supervision {
     struct process_shared *shared;
     pid_t program;
     int watch; /* pidfd of the program */
-    int pipe;  /* what it prints; -1 when it ended */
+    int pipe;  /* the program's output; -1 after its end */
     bool ended;
     double started;
-    struct descendants_usage usage; /* by the latest look */
-    double looked;                  /* when its own clock was put on last */
-    double worked;                  /* the processor time used by then */
-    double own;                     /* its own clock, in seconds */
+    struct descendants_usage usage; /* from the latest check */
+    double looked;                  /* when the program's own clock was last advanced */
+    double worked;                  /* processor time used by then */
+    double own;                     /* the program's own clock, in seconds */
 };
 
-/* Reads what is there. Returns false when more came than is allowed. */
+/* Reads pending output. Returns false when the program printed more than allowed. */
 static bool read_output(struct supervision *s)
 {
     struct process_result *result = &s->shared->result;
@@ -227,7 +230,7 @@ static bool read_output(struct supervision *s)
     return true;
 }
 
-/* Takes the status of every child that ended: the program's, and adopted ones'. */
+/* Collects the status of every child that ended: the program and adopted processes. */
 static void reap(struct supervision *s)
 {
     struct process_result *result = &s->shared->result;
@@ -236,8 +239,8 @@ static void reap(struct supervision *s)
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (WIFSTOPPED(status)) {
-            /* It made this process its tracer (PTRACE_TRACEME), which is not wanted: it gets the
-             * signal that it was stopped for, and goes on. */
+            /* The process made its supervisor its tracer (PTRACE_TRACEME), which is undone here: it
+             * gets the signal for which it was stopped, and goes on. */
             ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)WSTOPSIG(status));
             continue;
         }
@@ -253,36 +256,37 @@ static void reap(struct supervision *s)
     }
 }
 
-/* Whether anything is left: what has lost its parent becomes the supervisor's child, so where it
- * has no child there is no descendant either. */
+/* Returns true when any descendant is left. Orphans become the supervisor's children, so without a
+ * child there is no descendant. */
 static bool has_children(void)
 {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
-/* Kills until nothing is left. A process cannot escape: whatever it forks is found in the next
- * round, and it cannot leave the supervisor's tree. */
+/* Kills until no process is left. A process cannot escape: the next round finds whatever it forks,
+ * and it cannot leave the supervisor's tree. */
 static void kill_all(struct supervision *s)
 {
     double until = now() + KILL_SECONDS;
 
     reap(s);
     if (!has_children()) return;
-    /* The first process of a namespace reaches all others at once, however fast they fork. */
+    /* The first process of a namespace can kill all others at once, however fast they fork. */
     if (getpid() == 1) kill(-1, SIGKILL);
     cgroup_kill(s->group);
     while (descendants_kill(getpid()) > 0 && now() < until) {
         reap(s);
-        read_output(s); /* a full pipe keeps nobody from dying, but what is in it is wanted */
+        /* A full pipe does not keep a process from dying, but its contents are wanted. */
+        read_output(s);
         struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
     }
     reap(s);
 }
 
-/* What all of it uses; `closely`: what no process maps and what is on disk too. Returns the limit
- * that was passed, or PROCESS_EXITED: none. */
+/* Measures the use of all processes together. `closely`: includes memory that no process maps, and
+ * files. Returns the limit that was exceeded, or PROCESS_EXITED: none. */
 static enum process_ending look(struct supervision *s, bool closely)
 {
     struct process_result *result = &s->shared->result;
@@ -307,8 +311,8 @@ static enum process_ending look(struct supervision *s, bool closely)
     return PROCESS_EXITED;
 }
 
-/* Puts its own clock on. A supervisor that has itself no processor looks seldom, and what it sees
- * then does not hold for all the time between. */
+/* Advances the program's own clock. A supervisor that is itself short of a processor looks seldom;
+ * what it sees then is not taken to hold for all the time since. */
 static void put_clock_on(struct supervision *s)
 {
     const double at = now(), passed = at - s->looked;
@@ -325,7 +329,7 @@ static void put_clock_on(struct supervision *s)
     s->looked = at;
 }
 
-/* Watches until the program ends or passes a limit. Returns true when it ended by itself. */
+/* Watches until the program ends or exceeds a limit. Returns true when it ended by itself. */
 static bool watch_program(struct supervision *s)
 {
     struct process_result *result = &s->shared->result;
@@ -345,8 +349,8 @@ static bool watch_program(struct supervision *s)
         }
         reap(s);
         if (s->ended) return true;
-        /* It is about to end, as a rule. Who looks at it just then leaves the kernel with more to
-         * clear away than the look is worth. */
+        /* The pipe has just closed, so the program is about to end. Looking at it now would cost
+         * the kernel more than the look is worth. */
         if (printing && s->pipe < 0) continue;
 
         const enum process_ending passed = look(s, round % LOOK_CLOSER == 0);
@@ -366,20 +370,20 @@ static bool watch_program(struct supervision *s)
     }
 }
 
-/* Whether that much has passed by its own clock since it showed `since`, or PROCESS_PATIENCE times
- * as much on the wall since `begin`. */
+/* Returns true when `seconds` have passed by the program's own clock since it showed `since`, or
+ * PROCESS_PATIENCE times as much wall time since `begin`. */
 static bool has_passed(struct supervision *s, double seconds, double since, double begin)
 {
     put_clock_on(s);
     return s->own - since > seconds || now() - begin > PROCESS_PATIENCE * seconds;
 }
 
-/* The program ended: are there others, and do they end soon? */
+/* After the program has ended: gives its remaining processes a moment to end. */
 static void wait_for_the_rest(struct supervision *s)
 {
     const double since = s->own, begin = now();
 
-    if (!has_children()) return; /* a look around is not needed to see that */
+    if (!has_children()) return; /* avoids a search of /proc */
     while ((s->usage = descendants_usage(getpid(), 0)).processes > 0 &&
            !has_passed(s, GRACE_SECONDS, since, begin)) {
         struct timespec pause = {0, 5000000};
@@ -404,7 +408,7 @@ static void ask_where(struct supervision *s)
     }
 }
 
-/* Returns how it ended, when nothing of it is left. */
+/* Watches the program and kills what is left of it. Returns how it ended. */
 static enum process_ending see_to_its_end(struct supervision *s)
 {
     struct process_result *result = &s->shared->result;
@@ -425,7 +429,7 @@ static enum process_ending see_to_its_end(struct supervision *s)
     return by_itself && !read_output(s) ? PROCESS_OUTPUT : ending;
 }
 
-/* The whole life of the supervisor. */
+/* The supervisor's main function. */
 static void supervise(const struct process_spec *spec, const struct cgroup *group,
                       struct process_shared *shared, pid_t grader)
 {
@@ -441,7 +445,7 @@ static void supervise(const struct process_spec *spec, const struct cgroup *grou
     interrupt_signal = 0;
     process_handle_interrupts();
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* Of a process outside its namespace it sees no number. */
+    /* Within its namespace the supervisor cannot see the number of a process outside. */
     if (getppid() != grader && getpid() != 1) _exit(1);
     if (spec->contain != NULL && contain_settle(spec->contain, spec->arguments[0]) != 0)
         goto refused;
@@ -479,11 +483,11 @@ refused:
     _exit(0);
 }
 
-/* ---- the grader's side ------------------------------------------------------------------------
+/* ---- grader's side ----------------------------------------------------------------------------
  */
 
-/* A group of its own, where there can be one. What is counted ends a program that passes its limit;
- * the group's limit is for what counting misses, the kernel's own memory among it. */
+/* Makes a control group where possible. A program that exceeds its limit is normally killed by
+ * counting; the group's limit is for what counting misses, such as kernel memory. */
 static void make_group(struct process *process, const struct process_spec *spec)
 {
     const char *parent = spec->contain != NULL ? contain_groups() : NULL;
@@ -507,7 +511,7 @@ struct process *process_start(const struct process_spec *spec)
     make_group(process, spec);
     fflush(NULL);
     pid_t grader = getpid();
-    /* A signal meant for the supervisor waits until it has its own handlers. */
+    /* Blocks signals to the supervisor until it has its own handlers. */
     sigset_t before;
     process_hold_interrupts(&before);
     process->supervisor =
@@ -528,7 +532,7 @@ no_memory:
     return NULL;
 }
 
-/* Takes the supervisor's end; whatever it could not end (it was killed) is ended here. */
+/* Collects the supervisor's end, and kills what it could not (because it was itself killed). */
 static void finish(struct process *process)
 {
     int status = 0;
@@ -562,12 +566,13 @@ size_t process_wait_any(struct process *const *processes, size_t count)
         index[n++] = i;
     }
     if (n == 0) return count;
-    /* Only while it waits do the signals come: one that came just before would not end the wait. */
+    /* Signals are unblocked only within ppoll; one that came just before it would not end the
+     * wait. */
     sigset_t before;
     process_hold_interrupts(&before);
     size_t ended = n;
     while (ended == n) {
-        /* The terminal sends ^C to the supervisors too; a kill aimed at the grader alone is passed
+        /* The terminal sends ^C to the supervisors too; a signal sent only to the grader is passed
          * on here. */
         if (interrupt_signal != 0)
             for (size_t i = 0; i < n; i++) kill(processes[index[i]]->supervisor, SIGTERM);

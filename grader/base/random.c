@@ -48,8 +48,8 @@ uint64_t random_bits(struct random_source *source)
 
 uint64_t random_below(struct random_source *source, uint64_t bound)
 {
-    /* Reject the incomplete last interval, so that every value is equally likely. It is shorter
-     * than the bound, and where it ends takes a division to say. */
+    /* Rejects values in the incomplete last interval, so that every result is equally likely. That
+     * interval is shorter than the bound, so the division that finds its end is rarely needed. */
     uint64_t bits;
     do bits = random_bits(source);
     while (bits < bound && bits < (0 - bound) % bound);

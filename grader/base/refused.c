@@ -21,7 +21,7 @@
 
 // clang-format off
 const struct refused_row refused_rows[] = {
-    /* Reaching for a process above. */
+    /* Calls that reach for a process above. */
     ROW(kill, REFUSED_BY_TARGET, 0, 0),
     ROW(tkill, REFUSED_BY_PROCESS, 0, 0),
     ROW(tgkill, REFUSED_BY_PROCESS, 0, 0),
@@ -31,8 +31,8 @@ const struct refused_row refused_rows[] = {
     ROW(process_vm_readv, REFUSED_BY_PROCESS, 0, 0),
     ROW(process_vm_writev, REFUSED_BY_PROCESS, 0, 0),
     {SYS_prlimit64, "prlimit", REFUSED_BY_PROCESS, 0, 0},
-    /* Whoever takes threads, or the room for their stacks, from itself would look like a program
-     * on a machine that has none. */
+    /* A program that takes away its own threads, or the room for their stacks, would look as if the
+     * machine had none. */
     ROW(setrlimit, REFUSED_SETTING, 0, RLIMIT_NPROC),
     ROW(setrlimit, REFUSED_SETTING, 0, RLIMIT_AS),
     ROW(setrlimit, REFUSED_SETTING, 0, RLIMIT_DATA),
@@ -46,7 +46,7 @@ const struct refused_row refused_rows[] = {
     ROW(sched_setattr, REFUSED_BY_PROCESS, 0, 0),
     ROW(setpriority, REFUSED_BY_WHO, 0, 0 /* PRIO_PROCESS */),
     ROW(ioprio_set, REFUSED_BY_WHO, 0, 1 /* IOPRIO_WHO_PROCESS */),
-    /* The kernel sends the signal on behalf of whoever set the owner, to any process. */
+    /* The kernel sends the signal, to any process, on behalf of the process that set the owner. */
     ROW(fcntl, REFUSED_VALUE, 1, F_SETOWN),
     ROW(fcntl, REFUSED_VALUE, 1, 15 /* F_SETOWN_EX */),
     ROW(fcntl, REFUSED_VALUE, 1, 10 /* F_SETSIG */),
@@ -54,15 +54,16 @@ const struct refused_row refused_rows[] = {
     ROW(ioctl, REFUSED_VALUE, 1, IOCTL_SET_GROUP),
     ROW(ioctl, REFUSED_VALUE, 1, IOCTL_TYPE_CHARACTER),
     ROW(ioctl, REFUSED_VALUE, 1, IOCTL_CONSOLE),
-    /* A filter cannot see whom a descriptor stands for. */
+    /* A filter cannot see which process a descriptor refers to. */
     ROW(pidfd_send_signal, REFUSED_UNKNOWN, 0, 0),
     ROW(pidfd_getfd, REFUSED_UNKNOWN, 0, 0),
     ROW(process_madvise, REFUSED_UNKNOWN, 0, 0),
     ROW(process_mrelease, REFUSED_UNKNOWN, 0, 0),
     ROW(kcmp, REFUSED_UNKNOWN, 0, 0),
-    /* Its flags are in memory, where a filter cannot look; the C library then calls clone. */
+    /* The flags of clone3 are in memory, where a filter cannot look; the C library falls back to
+     * clone. */
     ROW(clone3, REFUSED_UNKNOWN, 0, 0),
-    /* A child of the supervisor's that it never started. */
+    /* Would make a child of the supervisor that the supervisor never started. */
     ROW(clone, REFUSED_FLAG, 0, CLONE_PARENT),
     ROW(clone, REFUSED_FLAG, 0, CLONE_NEWNS),
     ROW(clone, REFUSED_FLAG, 0, CLONE_NEWCGROUP),
@@ -71,7 +72,8 @@ const struct refused_row refused_rows[] = {
     ROW(clone, REFUSED_FLAG, 0, CLONE_NEWUSER),
     ROW(clone, REFUSED_FLAG, 0, CLONE_NEWPID),
     ROW(clone, REFUSED_FLAG, 0, CLONE_NEWNET),
-    /* What would stay behind, or leads out of the folder, or to the kernel's less trodden parts. */
+    /* Calls that leave something behind, lead out of the folder, or reach rarely used parts of the
+     * kernel. */
     ROW(unshare, REFUSED_ALWAYS, 0, 0),
     ROW(setns, REFUSED_ALWAYS, 0, 0),
     ROW(mount, REFUSED_ALWAYS, 0, 0),
@@ -86,7 +88,7 @@ const struct refused_row refused_rows[] = {
     ROW(fspick, REFUSED_ALWAYS, 0, 0),
     ROW(mount_setattr, REFUSED_ALWAYS, 0, 0),
     ROW(open_by_handle_at, REFUSED_ALWAYS, 0, 0),
-    /* libcuda hands a descriptor to itself by a local socket, and does not start without. */
+    /* libcuda passes itself a descriptor through a local socket, and does not start without one. */
     ROW(socket, REFUSED_UNLESS, 0, AF_UNIX),
     ROW(shmget, REFUSED_SHARED, 0, 0),
     ROW(semget, REFUSED_SHARED, 0, 0),
@@ -106,7 +108,7 @@ const struct refused_row refused_rows[] = {
     ROW(acct, REFUSED_ALWAYS, 0, 0),
     ROW(fanotify_init, REFUSED_ALWAYS, 0, 0),
     ROW(execveat, REFUSED_ALWAYS, 0, 0),
-    /* Of a file elsewhere; Landlock looks at contents alone. */
+    /* Could change files elsewhere: Landlock restricts access to contents only. */
     ROW(fchmod, REFUSED_TO_RUNNER, 0, 0),
     ROW(fchmodat, REFUSED_TO_RUNNER, 0, 0),
     ROW(fchown, REFUSED_TO_RUNNER, 0, 0),
@@ -127,9 +129,9 @@ const struct refused_row refused_rows[] = {
     ROW(utimes, REFUSED_TO_RUNNER, 0, 0),
     ROW(futimesat, REFUSED_TO_RUNNER, 0, 0),
 #endif
-    /* Its descriptors would no longer be seen, and the memory behind them not counted. */
+    /* Would hide the program's descriptors, so that the memory behind them is not counted. */
     ROW(prctl, REFUSED_QUIETLY, 0, PR_SET_DUMPABLE),
-    /* Under a filter of its own, what is recorded could be made to vanish. */
+    /* With a filter of its own the program could make records disappear. */
     ROW(prctl, REFUSED_QUIETLY, 0, PR_SET_SECCOMP),
     ROW(seccomp, REFUSED_ALWAYS, 0, 0),
 };

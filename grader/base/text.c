@@ -71,7 +71,8 @@ const char *text_string(const struct text *text)
 
 /* ---- quoting ------------------------------------------------------------------------------ */
 
-/* The length of a well-formed UTF-8 sequence at `bytes`, or 0 (Unicode 15, table 3-7). */
+/* Returns the length of a well-formed UTF-8 sequence at `bytes`, or 0. Source: Unicode 15, table
+ * 3-7. */
 static size_t utf8_length(const unsigned char *bytes, size_t size)
 {
     unsigned char first = bytes[0];
@@ -87,12 +88,12 @@ static size_t utf8_length(const unsigned char *bytes, size_t size)
     if (first == 0xed && bytes[1] > 0x9f) return 0;
     if (first == 0xf0 && bytes[1] < 0x90) return 0;
     if (first == 0xf4 && bytes[1] > 0x8f) return 0;
-    if (first == 0xc2 && bytes[1] < 0xa0) return 0; /* C1 controls drive some terminals */
+    if (first == 0xc2 && bytes[1] < 0xa0) return 0; /* C1 controls, which control some terminals */
     return length;
 }
 
-/* Characters that are not seen but change how others are: overrides and isolates of direction,
- * marks of it, separators of lines, the byte order mark (Unicode Standard Annex 9). */
+/* Returns true for invisible characters that change how others are shown: direction overrides,
+ * isolates and marks, line separators, the byte order mark. Source: Unicode Standard Annex 9. */
 static bool is_unseen(const unsigned char *bytes, size_t length)
 {
     if (length == 2) return bytes[0] == 0xd8 && bytes[1] == 0x9c; /* U+061C */
@@ -103,7 +104,7 @@ static bool is_unseen(const unsigned char *bytes, size_t length)
            point == 0xfeff;
 }
 
-/* "[  PASSED  ]" and its kind. */
+/* Returns true for "[ PASSED ]" and similar tags. */
 static bool is_tag(const char *bytes, size_t size)
 {
     if (size < TAG_WIDTH + 2 || bytes[0] != '[' || bytes[TAG_WIDTH + 1] != ']') return false;
@@ -161,7 +162,7 @@ void text_add_lines(struct text *text, const char *bytes, size_t size, const cha
 
 /* ---- nearest name -------------------------------------------------------------------------- */
 
-/* Levenshtein's distance, for names of up to 63 bytes; longer ones are far from everything. */
+/* Levenshtein distance of names of up to 63 bytes; longer names are far from everything. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[64], m = strlen(a), n = strlen(b);
@@ -270,7 +271,7 @@ size_t text_break(const char *text, size_t length, size_t columns, bool cut, siz
             good = resume = at;
         }
         if (used + width > columns && text[at] != ' ' && (cut || good > 0)) break;
-        if (used > columns && text[at] == ' ') break; /* behind a word that is too long */
+        if (used > columns && text[at] == ' ') break; /* after a word that is too long */
         used += width;
         at += bytes;
     }

@@ -28,7 +28,7 @@ static const struct {
     {ESTALE, TROUBLE_CHANGED},
 };
 
-/* Words of the C library's (strerror) and of gcc, GNU ld and as, nvcc, and the loader. */
+/* Messages of the C library (strerror), gcc, GNU ld and as, nvcc, and the loader. */
 static const struct {
     const char *words;
     enum trouble_kind kind;
@@ -48,7 +48,7 @@ static const struct {
     {"Resource temporarily unavailable", TROUBLE_PROCESS},
     {"Too many open files", TROUBLE_FILES},
     {"Read-only file system", TROUBLE_FOLDER},
-    {"cannot execute", TROUBLE_MISSING},                    /* gcc, of its own parts */
+    {"cannot execute", TROUBLE_MISSING},                    /* gcc, about its own parts */
     {"was built for a newer processor", TROUBLE_PROCESSOR}, /* the software device */
 };
 
@@ -85,9 +85,9 @@ enum trouble_kind trouble_of_error(int error)
     return TROUBLE_NONE;
 }
 
-/* The line speaks of the source, and may quote it: it begins with a blank or with a place
- * ("sum.c:12:", "{standard input}:3:"). Not so where the compiler says there that it cannot write
- * on. */
+/* Returns true for a line about the source, which may quote it: it begins with a blank or with a
+ * place ("sum.c:12:", "{standard input}:3:"). Lines in which the compiler reports there that it
+ * cannot write do not count. */
 static bool is_of_the_source(const char *line)
 {
     static const char *const own[] = {"error writing to ", "error closing ", "can't "};
@@ -132,23 +132,23 @@ void trouble_sentence(const struct trouble *trouble, struct text *text)
 #define MIB ((uint64_t)1 << 20)
 #define SPARE_TASKS 64 /* processes and threads of a grading, beside those that the user has */
 
-/* RLIMIT_NPROC is looked at apart: what is enough depends on what runs already. */
+/* RLIMIT_NPROC is checked separately, because the necessary limit depends on what already runs. */
 static const struct {
     int which;
     const char *name;
     uint64_t least;
-    uint64_t unit; /* of the shell's number */
+    uint64_t unit; /* of the number that the shell's ulimit takes */
 } limits[] = {
     {RLIMIT_NOFILE, "ulimit -n", 256, 1},
     {RLIMIT_FSIZE, "ulimit -f", 512 * MIB, 1024},
-    /* The software device reserves its address range twice, of 64 GiB each. */
+    /* The software device reserves two address ranges of 64 GiB each. */
     {RLIMIT_AS, "ulimit -v", 144 * 1024 * MIB, 1024},
     {RLIMIT_DATA, "ulimit -d", 4096 * MIB, 1024},
     {RLIMIT_STACK, "ulimit -s", 1 * MIB, 1024},
     {RLIMIT_CPU, "ulimit -t", 600, 1},
 };
 
-/* Raises it as far as it can be. Returns 0, or -1: less is left than `least`. */
+/* Raises the limit as far as possible. Returns 0, or -1: it stays below `least`. */
 static int raise_limit(int which, const char *name, uint64_t least, uint64_t unit,
                        struct trouble *trouble)
 {
@@ -171,7 +171,7 @@ int trouble_find_limits(struct trouble *trouble)
         if (raise_limit(limits[i].which, limits[i].name, limits[i].least, limits[i].unit,
                         trouble) != 0)
             return -1;
-    if (geteuid() == 0) return 0; /* who has no such limit */
+    if (geteuid() == 0) return 0; /* root has no such limit */
     return raise_limit(RLIMIT_NPROC, "ulimit -u", descendants_user_tasks() + SPARE_TASKS, 1,
                        trouble);
 }

@@ -1,13 +1,14 @@
-/* trouble: what keeps the grader from judging and is the machine's, not the submission's: no
- * process, memory, room or descriptor to be had, a compiler that was killed, a machine too busy.
- * The kinds are rows of one table, trouble.def.
+/* trouble: reasons for which the grader cannot judge and for which the machine is to blame, not the
+ * submission: no process, memory, room or descriptor left, a compiler that was killed, a machine
+ * that is too busy. The kinds are rows of one table, trouble.def.
  *
- * It goes the same way from wherever it is met: a function fills in a struct trouble and returns
- * -1; building and running hand it up to the session; there every check that needed it is not
- * judged, in all reports, and the exit status is 2. It is never a failed check, and nothing
- * remembers it: not the cache of what was compiled, not a class's results, not ./learn's progress.
+ * Trouble is passed on in the same way everywhere: a function fills in a struct trouble and returns
+ * -1; building and running pass it up to the session; there every check that needed the step is not
+ * judged, in all reports, and the exit status is 2. Trouble is never a failed check and is stored
+ * nowhere: not in the cache of compiled submissions, not in a class's results, not in ./learn's
+ * progress.
  *
- * What a program did that was given all it could want is not said here.
+ * A program that had all resources that it could want and failed is not trouble.
  */
 #ifndef OVERLAP_GRADER_BASE_TROUBLE_H
 #define OVERLAP_GRADER_BASE_TROUBLE_H
@@ -23,34 +24,35 @@ enum trouble_kind {
     TROUBLE_COUNT
 };
 
-/* Starts as {0}. */
+/* Initialise it with {0}. */
 struct trouble {
     enum trouble_kind kind;
-    char detail[300]; /* what it was met at, without a full stop; "" nothing more to say */
+    char detail[300]; /* where it occurred, without a full stop; "": no detail */
 };
 
-/* Fills it in unless it is there already: the first is the cause. Returns -1, for `return`. */
+/* Fills in the trouble unless it is set already: the first one is the cause. Returns -1, for use in
+ * a return statement. */
 __attribute__((format(printf, 3, 4))) int
 trouble_set(struct trouble *trouble, enum trouble_kind kind, const char *format, ...);
 
-/* The same for a system call that failed: the kind is that of `error` (an errno), or `otherwise`
- * where that says nothing; its words are added. */
+/* As trouble_set, for a failed system call: the kind is that of `error` (an errno), or `otherwise`
+ * where the errno has none; the text of the errno is added. */
 __attribute__((format(printf, 4, 5))) int trouble_set_error(struct trouble *trouble, int error,
                                                             enum trouble_kind otherwise,
                                                             const char *format, ...);
 
-/* TROUBLE_NONE: such an error can be the submission's own doing. */
+/* Returns the kind of an errno. TROUBLE_NONE: the submission itself can cause such an error. */
 enum trouble_kind trouble_of_error(int error);
 
-/* Looks in what a compiler or the loader printed for the words of one that ran out of something of
- * the machine's. Returns 0, or -1: it did, and the line is in the trouble, behind `what`. */
+/* Searches the output of a compiler or of the loader for messages about an exhausted resource of
+ * the machine. Returns 0, or -1: one was found, and its line is in the trouble, after `what`. */
 int trouble_find_words(struct trouble *trouble, const char *what, const char *said);
 
 /* Appends "It could not be judged, because ...: DETAIL. REMEDY", in the user's language. */
 void trouble_sentence(const struct trouble *trouble, struct text *text);
 
-/* The limits that a shell sets (ulimit): raises those that can be, and looks whether what is left
- * is enough for the grader and what it starts. Returns 0 or -1. */
+/* Checks the limits that a shell sets (ulimit): raises them as far as possible, and checks that
+ * they suffice for the grader and its programs. Returns 0 or -1. */
 int trouble_find_limits(struct trouble *trouble);
 
 #endif
