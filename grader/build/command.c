@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What gcc 14 refuses is refused by older ones too: each is a bug that compiles. Calls stay calls
- * (no tail jumps) and frames stay chained, so that a record's caller is the student's own line. */
+/* The flags make errors of what gcc 14 refuses and older versions accept, all of them bugs. Tail
+ * calls are disabled and frame pointers kept, so that a record's caller is the student's own
+ * line. */
 static const char *const c_flags[] = {"-std=gnu17",
                                       "-O2",
                                       "-g",
@@ -98,9 +99,9 @@ static void next(struct command_list *list)
         list->failed = true;
 }
 
-/* No path of the user's is in a command: everything is named from the folder that it runs in, which
- * the compilers take to be /proc/self/cwd (PWD in their environment). nvcc hands what it is given
- * to a shell. */
+/* A command contains no path of the user's. All names are relative to the folder in which the
+ * command runs, which the compilers take to be /proc/self/cwd (PWD in their environment). This
+ * matters because nvcc passes its arguments to a shell. */
 static void add_names(struct command_list *list, const char *prefix)
 {
     add(list, "%s-ffile-prefix-map=/proc/self/cwd=%s", prefix, SOURCES_SUBMISSION);
@@ -108,7 +109,8 @@ static void add_names(struct command_list *list, const char *prefix)
     add(list, "%s-ffile-prefix-map=../ours=%s", prefix, SOURCES_OURS);
 }
 
-/* "streams.c" to ../0.o, and what it read to ../0.d. `ours`: a source of the drive's. */
+/* Compiles "streams.c" to ../0.o, with its dependency list in ../0.d. `ours`: a source of the
+ * drive. */
 static void add_compile(struct command_list *list, const struct toolchain *toolchain,
                         const struct lesson *lesson, const char *source, bool ours)
 {
@@ -166,13 +168,14 @@ static void add_link(struct command_list *list, const struct toolchain *toolchai
     for (const char *const *part = lesson->gpu_parts; part != NULL && *part != NULL; part++)
         if (part_is_built(toolchain, *part)) add(list, "%s/lib%s.a", toolchain->parts, *part);
     add(list, "-Wl,--no-whole-archive");
-    /* A function that nobody defines is an error now, not when it is called. */
+    /* Makes an undefined function a link error instead of a run-time error. */
     add(list, "-Wl,-z,defs");
     add(list, "-Wl,-z,now");
     add(list, "-Wl,--as-needed");
     if (toolchain->cuda_libraries[0] != '\0') {
-        /* The runtime by its version; the driver is our own libcuda, as no machine without a GPU
-         * has NVIDIA's. Where they are found at run time is the library path's business. */
+        /* Links the runtime by its version and the emulator's libcuda as the driver, because a
+         * machine without a GPU has no driver library of NVIDIA's. At run time the library path
+         * decides which are loaded. */
         add(list, "-L%s", toolchain->cuda_libraries);
         add(list, "-L%s", toolchain->emulator);
         add(list, "-l:libcudart.so.13");

@@ -30,15 +30,15 @@ static const struct process_limits compiler_limits = {
     .file_bytes = (uint64_t)256 << 20,
 };
 
-/* One compilation under way. */
+/* One compilation in progress. */
 struct job {
     const struct toolchain *toolchain;
     const struct handed_in *handed_in;
     struct compiled *result;
     char key[SHA256_TEXT_SIZE];
-    char work[PATH_MAX - 300]; /* the folder it happens in */
+    char work[PATH_MAX - 300]; /* its working folder */
     struct command_list commands;
-    size_t next; /* the command to run next */
+    size_t next; /* index of the next command to run */
     struct process *process;
     struct text said; /* what the compilers printed so far */
 };
@@ -56,7 +56,8 @@ unsigned compile_seconds(void)
     return *end == '\0' && seconds <= COMPILE_MOST_SECONDS ? (unsigned)seconds : 0;
 }
 
-/* The folders that the compilers read beside the system's; `includes` is cut into its folders. */
+/* Lists the folders that the compilers read besides the system's; `includes` is cut into its
+ * folders. */
 static void list_read(const struct toolchain *toolchain, char *includes,
                       const char *list[MOST_READ + 1])
 {
@@ -100,7 +101,7 @@ static int start_next(struct job *job)
     return trouble_set_error(&job->result->trouble, errno, TROUBLE_PROCESS, "the compiler");
 }
 
-/* Takes the result from what was compiled before, if it is there. */
+/* Takes the result from the cache. Returns false when the cache does not have it. */
 static bool find_entry(struct job *job)
 {
     struct text said = {0};
@@ -139,7 +140,8 @@ static int make_work(struct job *job)
     return 0;
 }
 
-/* Copies, hashes, and if need be starts. Returns 1: started, 0: done already. */
+/* Copies and hashes the files, and starts compiling if the cache has no result. Returns 1: started,
+ * 0: done. */
 static int begin(struct job *job)
 {
     const struct lesson *lesson = job->handed_in->lesson;
@@ -188,7 +190,8 @@ static void say_cpu_seconds_over(struct compiled *result)
              _("The compiler was still at work after %u s of processor time."), compile_seconds());
 }
 
-/* What happened to the compiler was not the student's doing. */
+/* Returns true, with trouble, when the compiler ended for a reason other than the student's
+ * code. */
 static bool is_machines_trouble(const struct job *job, const struct process_result *ended)
 {
     struct trouble *trouble = &job->result->trouble;
@@ -220,7 +223,7 @@ static void keep(struct job *job)
     if (job->result->locked) job->work[0] = '\0';
 }
 
-/* The last command has linked. */
+/* Completes the result after the last command has linked. */
 static void conclude_linked(struct job *job)
 {
     struct compiled *result = job->result;
@@ -244,7 +247,7 @@ static void conclude_failed(struct job *job)
     const char *said = text_string(&job->said);
 
     compiler_messages_explain(job->handed_in, said, job->said.size, job->result);
-    /* Of a slower machine it would be another verdict. */
+    /* On a faster machine the result could be another, so it is not kept in the cache. */
     if (strstr(said, "CPU time limit exceeded") != NULL) {
         say_cpu_seconds_over(job->result);
         return;
@@ -255,7 +258,7 @@ static void conclude_failed(struct job *job)
     if (files_write(path, said, job->said.size) == 0) keep(job);
 }
 
-/* A command ended. Returns true when another one was started. */
+/* Handles the end of a command. Returns true when another one was started. */
 static bool go_on(struct job *job)
 {
     const struct process_result *ended = process_result(job->process);

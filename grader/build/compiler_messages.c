@@ -8,7 +8,8 @@
 
 #define LINES_SHOWN 12
 
-/* The student's file that the line begins with, or NULL; *length: of what stands for it. */
+/* Returns the student's file with whose name the line begins, or NULL; *length is set to the length
+ * of the name as printed. */
 static const char *file_at(const struct lesson *lesson, const char *line, size_t *length)
 {
     const char *start = line;
@@ -25,8 +26,8 @@ static const char *file_at(const struct lesson *lesson, const char *line, size_t
     return NULL;
 }
 
-/* "streams.c:41:5: error: ..." or "streams.cu(41): error: ..." or ld's
- * "streams.c:41: undefined reference to `x'": the message, or NULL. */
+/* Returns the message of an error line, or NULL: "streams.c:41:5: error: ...", "streams.cu(41):
+ * error: ...", or ld's "streams.c:41: undefined reference to `x'". */
 static const char *error_in(const char *line)
 {
     static const char *const signs[] = {": error: ",
@@ -38,7 +39,7 @@ static const char *error_in(const char *line)
     for (const char *const *sign = signs; *sign != NULL; sign++) {
         const char *found = strstr(line, *sign);
         if (found == NULL) continue;
-        /* ld's own words are the message; the word "error" is not. */
+        /* keeps ld's own words, but leaves out "error: " */
         return strstr(*sign, "error") != NULL ? found + strlen(*sign) : found + 2;
     }
     return NULL;
@@ -59,7 +60,7 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
         snprintf(line, sizeof line, "%.*s", (int)(length < 1000 ? length : 1000), said + start);
         const char *name = file_at(handed_in->lesson, line, &name_length);
         const char *error = error_in(line);
-        /* Warnings before the first error are left out: the error is what stops. */
+        /* Warnings before the first error are left out, because the error stops the compilation. */
         if (error != NULL && first == NULL) {
             first = error;
             text_add_quoted(&message, error, strlen(error));

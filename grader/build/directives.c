@@ -1,6 +1,7 @@
-/* The directives that a submission may not have: those that say that a line is elsewhere, and those
- * that read what was not handed in. It looks at directives where the preprocessor would see them:
- * at the start of a line, outside comments and strings, with lines joined by a backslash as one. */
+/* Finds the directives that a submission may not have: those that change file names or line
+ * numbers, and those that include files that were not handed in. It recognises directives as the
+ * preprocessor does: at the start of a line, outside comments and strings, with lines joined by a
+ * backslash as one. */
 #include "grader/base/messages.h"
 #include "grader/build/intake.h"
 
@@ -18,7 +19,8 @@ struct scan {
     bool fresh; /* nothing but blanks and comments on this line yet */
 };
 
-/* The next character behind joined lines, or '\0' at the end; does not move. */
+/* Returns the character `ahead` places on, across joined lines, or '\0' at the end; does not
+ * move. */
 static char peek(struct scan *scan, size_t ahead)
 {
     size_t at = scan->at;
@@ -51,7 +53,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
 }
 
-/* Behind '#': the directive up to the end of its line, comments made blanks. */
+/* Reads the directive after '#' up to the end of its line, with comments replaced by blanks. */
 static void read_directive(struct scan *scan, char *words, size_t size)
 {
     size_t used = 0;
@@ -73,7 +75,7 @@ static void read_directive(struct scan *scan, char *words, size_t size)
     words[used] = '\0';
 }
 
-/* A quoted name that leads out of the folder, or an absolute one. */
+/* Returns true for an absolute name, or a quoted one that leads out of the folder. */
 static bool leads_elsewhere(const char *name)
 {
     return name[0] == '/' || strncmp(name, "../", 3) == 0 || strstr(name, "/../") != NULL;
@@ -107,7 +109,7 @@ static bool judge_directive(const char *words, char *why, size_t size)
     return false;
 }
 
-/* Inside a string: the assembler's words for taking in a file. */
+/* Returns true at an assembler directive, inside a string, that includes a file. */
 static bool reads_file(const struct scan *scan)
 {
     static const char *const words[] = {".incbin", ".include"};
@@ -121,7 +123,7 @@ static bool reads_file(const struct scan *scan)
     return false;
 }
 
-/* One character of code. Returns true when what was found is refused. */
+/* Processes one character of code. Returns true when it begins something that is refused. */
 static bool step_code(struct scan *scan, char *why, size_t size)
 {
     const char c = peek(scan, 0), next = peek(scan, 1);

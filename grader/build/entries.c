@@ -17,13 +17,14 @@
 
 #define ENTRIES_MOST 400 /* kept */
 #define SAID_LIMIT ((size_t)1 << 18)
-#define LEFT_SECONDS 3600 /* after which a folder that was being made is nobody's */
+#define LEFT_SECONDS 3600 /* age after which an unfinished folder counts as abandoned */
 #define SUM "sum"
 
 static const char *const contents[] = {ENTRIES_LIBRARY, ENTRIES_OBJECTS, ENTRIES_FAILED};
 #define CONTENTS (sizeof contents / sizeof contents[0])
 
-/* Returns 0, or -1 with errno: a file is there and cannot be read. */
+/* Computes the hash of the entry's files. Returns 0, or -1 with errno: a file exists and cannot be
+ * read. */
 static int sum_up(const char *folder, const char *key, char sum[SHA256_TEXT_SIZE])
 {
     struct sha256 hash;
@@ -83,7 +84,8 @@ int entries_find(const char *cache, const char *key, bool *failed, struct text *
         if (found == DAMAGED) files_remove(folder);
         return -1;
     }
-    utimensat(AT_FDCWD, folder, NULL, 0); /* used just now: the last to be thrown away */
+    /* Marks the entry as just used, so that it is the last to be removed. */
+    utimensat(AT_FDCWD, folder, NULL, 0);
     snprintf(path, sizeof path, "%s/%s", folder, ENTRIES_LIBRARY);
     if (access(path, R_OK) == 0) return lock;
     snprintf(path, sizeof path, "%s/%s", folder, ENTRIES_FAILED);
@@ -120,7 +122,7 @@ int entries_keep(const char *cache, const char *key, const char *work)
     const int error = errno;
     if (lock >= 0) close(lock);
     errno = error;
-    /* Another grader was faster: what it made of the same files is as good. */
+    /* Another grader was faster; its entry, made from the same files, is equivalent. */
     bool failed;
     struct text said = {0};
     const int theirs =
@@ -131,7 +133,7 @@ int entries_keep(const char *cache, const char *key, const char *work)
     return theirs;
 }
 
-/* ---- throwing away ----------------------------------------------------------------------------
+/* ---- removal of old entries --------------------------------------------------------------------
  */
 
 struct entry {

@@ -15,7 +15,7 @@
 #define FILE_LIMIT ((size_t)1 << 20) /* bytes of one source file */
 #define FILES_LIMIT 64               /* files of one submission */
 #define NAME_LIMIT 100               /* bytes of a file's name */
-#define CONTRACT "lesson.h"          /* the only file in a student's folder that is ours */
+#define CONTRACT "lesson.h"          /* the only file of the project's in a student's folder */
 
 /* ---- the student's ----------------------------------------------------------------------------
  */
@@ -33,8 +33,9 @@ static bool is_plain_name(const char *name)
     return strlen(name) <= NAME_LIMIT && name[strspn(name, plain)] == '\0' && name[0] != '-';
 }
 
-/* The lesson's files, and headers or further sources that they include; not the contract, and not
- * what an editor or a file manager leaves (".#name.c", "name (copy).c").
+/* Returns true for the lesson's files, and for headers and further sources that they may include;
+ * false for the contract and for backup files of an editor or a file manager (".#name.c", "name
+ * (copy).c").
  */
 static bool is_taken(const struct lesson *lesson, const char *name)
 {
@@ -44,7 +45,7 @@ static bool is_taken(const struct lesson *lesson, const char *name)
            strcmp(command_extension(name), "cu") == 0;
 }
 
-/* What keeps a file from being read, in words. */
+/* Says why a file cannot be read. */
 static const char *in_words(int error)
 {
     if (error == ELOOP) return _("it is a link, and a submission holds its own files");
@@ -77,7 +78,7 @@ static int take_file(const struct handed_in *handed_in, int folder, const char *
     int status = -1;
 
     if (files_read_at(folder, name, FILE_LIMIT, &content) != 0) {
-        /* It was there a moment ago: somebody is saving it. */
+        /* The file was there a moment ago: it is just being saved. */
         if (errno == ENOENT || trouble_of_error(errno) != TROUBLE_NONE)
             trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.100s", name);
         else
@@ -104,8 +105,9 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names that are taken, in order; those after the limit are counted and left out. Returns 0, or
- * -1 with errno: it cannot be read; the names that were found are there all the same. */
+/* Lists the names that are taken, sorted; names beyond the limit are counted and left out. Returns
+ * 0, or -1 with errno: the folder cannot be read; the names found so far are listed all the
+ * same. */
 static int list_taken(const struct lesson *lesson, int descriptor, char *names[FILES_LIMIT],
                       size_t *count)
 {
@@ -151,7 +153,8 @@ int intake_submission(const struct handed_in *handed_in, const char *work, struc
                       struct compiled *result)
 {
     char to[PATH_MAX], *names[FILES_LIMIT];
-    /* Below it nothing is a link either: every file is opened from here, by one name. */
+    /* Files in the folder must not be links either: each is opened relative to this descriptor, by
+     * a single name. */
     const int folder = open(handed_in->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (folder < 0 && trouble_of_error(errno) != TROUBLE_NONE)
@@ -201,10 +204,11 @@ static int is_header(const struct dirent *entry)
     return entry->d_name[0] != '.' && command_is_header(entry->d_name);
 }
 
-/* `from`: a file of ours; `name`: what it is called below WORK/ours. Returns 0 or -1 with errno. */
+/* `from`: a file of the project's; `name`: its name below WORK/ours. Returns 0, or -1 with
+ * errno. */
 typedef int (*ours_visit)(void *data, const char *from, const char *name);
 
-/* The headers directly in root/`folder`, a folder that may be missing, in the order of their names.
+/* Visits the headers directly in root/`folder`, which may be missing, in the order of their names.
  */
 static int visit_headers(const char *root, const char *folder, const char *folder_below,
                          ours_visit visit, void *data)
@@ -226,7 +230,8 @@ static int visit_headers(const char *root, const char *folder, const char *folde
     return status;
 }
 
-/* Of the folder in which the student works only the contract is ours. */
+/* Visits all files of the project's that a lesson needs. Of the folder in which the student works
+ * only the contract counts. */
 static int visit_ours(const struct toolchain *toolchain, const struct lesson *lesson,
                       ours_visit visit, void *data)
 {

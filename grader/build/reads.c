@@ -36,7 +36,7 @@ static bool is_below_one_of(const char *path, const char *list)
     return false;
 }
 
-/* Takes "name/.." out of an absolute path. */
+/* Removes "name/.." from an absolute path. */
 static void shorten(char *path)
 {
     char *up;
@@ -49,7 +49,8 @@ static void shorten(char *path)
     }
 }
 
-/* "../ours/x.h", "x.h", "/usr/include/x.h": what an honest compilation reads. */
+/* Returns true for a file that an honest compilation reads: "../ours/x.h", "x.h",
+ * "/usr/include/x.h". */
 static bool is_allowed(const struct toolchain *toolchain, const char *path)
 {
     static const char *const systems[] = {"/usr", "/nix/store", "/gnu/store", "/opt/rh"};
@@ -60,7 +61,7 @@ static bool is_allowed(const struct toolchain *toolchain, const char *path)
         strncmp(path, "../temporary/", 13) == 0)
         return true;
     if (path[0] != '/') return strncmp(path, "../", 3) != 0;
-    /* nvcc names the student's files by the whole path that PWD says. */
+    /* nvcc names the student's files by their full path, beginning with PWD. */
     if (is_below(path, "/proc/self/cwd") || is_below_one_of(path, toolchain->cuda_include))
         return true;
     if (toolchain->cuda != NULL && is_below(path, toolchain->cuda)) return true;
@@ -73,7 +74,7 @@ static bool is_allowed(const struct toolchain *toolchain, const char *path)
     return false;
 }
 
-/* The next name in a rule of make's, unescaped. Returns where the list goes on, or NULL. */
+/* Reads the next name of a make rule, unescaped. Returns where the list goes on, or NULL. */
 static const char *next_name(const char *at, char name[PATH_MAX])
 {
     size_t used = 0;
@@ -135,10 +136,11 @@ int reads_check(const struct handed_in *handed_in, const struct toolchain *toolc
     return status;
 }
 
-/* ---- whose it is ------------------------------------------------------------------------------
+/* ---- origin of addresses -----------------------------------------------------------------------
  */
 
-/* " .text  0x0000000000001180  0x2f5 ../0.o", perhaps with the name on a line of its own. */
+/* Parses a line of the linker's map: " .text 0x0000000000001180 0x2f5 ../0.o", possibly with the
+ * name on a line of its own. */
 static bool read_piece(const char *line, unsigned long long *start, unsigned long long *size,
                        size_t *object)
 {
@@ -174,7 +176,7 @@ int reads_note_objects(const struct lesson *lesson, const char *work)
 
     snprintf(path, sizeof path, "%s/map", work);
     if (files_read(path, MAP_LIMIT, &map) != 0) goto done;
-    /* Before it come the sections that were thrown away, which are nowhere. */
+    /* The sections listed before this line were discarded and have no address. */
     const char *at = strstr(text_string(&map), "\nLinker script and memory map");
     for (; at != NULL && *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
         char line[512];

@@ -7,21 +7,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Cuts the slashes at the end, but for that of the root. */
+/* Copies the folder's name without trailing slashes, except for the root. */
 static void copy_folder(char *to, size_t size, const char *folder)
 {
     snprintf(to, size, "%s", folder);
     for (size_t length = strlen(to); length > 1 && to[length - 1] == '/';) to[--length] = '\0';
 }
 
-/* "02_streams" is called "02", "2", "streams", "02_streams", by its suite's name, or as the shell
- * completes it: "lessons/02_streams/", "./02_streams". */
+/* The lesson "02_streams" is called "02", "2", "streams", "02_streams", its suite's name, or as the
+ * shell completes it: "lessons/02_streams/", "./02_streams". */
 bool submission_is_called(const struct lesson *lesson, const char *word)
 {
     const char *name = strchr(lesson->folder, '_');
     char number[16], plain[PATH_MAX];
 
-    /* Only what stands directly in a folder "lessons", or is named without one. */
+    /* Accepts a path only directly in a folder "lessons", or a name without a folder. */
     copy_folder(plain, sizeof plain, word);
     char *slash = strrchr(plain, '/');
     if (slash != NULL && slash[1] != '\0') {
@@ -71,7 +71,7 @@ static bool has_file(const char *folder, const char *name)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* The lesson whose files lie directly in `folder`, or NULL. */
+/* Returns the lesson whose files lie directly in `folder`, or NULL. */
 static const struct lesson *lesson_in(const struct lesson *const *table, const char *folder)
 {
     for (; *table != NULL; table++)

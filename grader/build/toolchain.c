@@ -12,7 +12,7 @@
 
 #define FIELD(name) offsetof(struct toolchain, name)
 
-/* What the file says; each line has to be there. */
+/* The keys of the file; each must be present. */
 static const struct {
     const char *key;
     size_t field;
@@ -29,7 +29,8 @@ static const struct {
     {"compiled_source", FIELD(compiled_source)},
 };
 
-/* Our own pieces, from the build's folder on; `lessons` from the source tree's. */
+/* The grader's own components, relative to the build folder; `lessons` is relative to the source
+ * tree. */
 static const struct {
     const char *path;
     size_t field;
@@ -59,7 +60,7 @@ static const char *join(const char *folder, const char *rest)
     return asprintf(&path, "%s/%s", folder, rest) < 0 ? NULL : path;
 }
 
-/* The folder above the running program's: the build's. */
+/* Finds the build folder: the one above the running program's. */
 static int find_build(char build[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", build, PATH_MAX - 1);
@@ -73,7 +74,7 @@ static int find_build(char build[PATH_MAX])
     return 0;
 }
 
-/* Cuts the file into lines, which the toolchain then points to. */
+/* Cuts the file into lines, to which the toolchain then points. */
 static void take_lines(struct toolchain *toolchain, char *text)
 {
     char *rest = NULL;
@@ -86,7 +87,7 @@ static void take_lines(struct toolchain *toolchain, char *text)
         }
 }
 
-/* The tree is ".." in a release: nobody knew its place when it was made. */
+/* In a release the tree is "..", because its place was unknown when the release was made. */
 static int find_source(struct toolchain *toolchain, const char *build)
 {
     if (strcmp(toolchain->source, "..") == 0)
@@ -98,7 +99,7 @@ static int find_source(struct toolchain *toolchain, const char *build)
 /* Returns 0, or -1 with errno. */
 static int read_toolchain(struct toolchain *toolchain)
 {
-    struct text text = {0}; /* stays: the toolchain points into it */
+    struct text text = {0}; /* never freed: the toolchain points into it */
     char build[PATH_MAX], path[PATH_MAX + 20];
 
     if (find_build(build) != 0) return -1;

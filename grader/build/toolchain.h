@@ -1,9 +1,10 @@
-/* toolchain: where the compilers, the toolkit and the grader's own pieces are. Plain data, so that
- * a test can point it elsewhere.
+/* toolchain: the paths of the compilers, the toolkit and the grader's own components. Plain data,
+ * so that a test can use other paths.
  *
- * What CMake or, in a release, cmake/setup.sh found is a line each ("cc=/usr/bin/cc") of the file
- * grader/toolchain in the build's folder. The grader's own pieces are found from the running
- * program, which lies in a folder of the build's: no path of the machine that compiled it is in it.
+ * The file grader/toolchain in the build folder has one line ("cc=/usr/bin/cc") for each value that
+ * CMake or, in a release, cmake/setup.sh found. The paths of the grader's own components are
+ * derived from the running program, which lies in a folder of the build, so the program contains no
+ * path of the machine that compiled it.
  */
 #ifndef OVERLAP_GRADER_BUILD_TOOLCHAIN_H
 #define OVERLAP_GRADER_BUILD_TOOLCHAIN_H
@@ -16,16 +17,17 @@ struct toolchain {
     const char *cuda_libraries;      /* the folder of libcudart.so.13; "": link without CUDA */
     const char *emulator;            /* the folder of our libcudart.so.13 and libcuda.so.1 */
     const char *source;              /* the root of the source tree */
-    const char *compiled_source;     /* what it was called when our pieces were compiled */
-    const char *parts;               /* the folder of the static libraries of overlap_part() */
+    const char *compiled_source;     /* the root when the grader's own components were compiled */
+    const char *parts;               /* the folder of the static libraries made by overlap_part() */
     const char *lessons;             /* grader/lessons in the source tree: drive sources */
     const char *cache;               /* where built submissions are kept */
     const char *runner, *probe, *recorder;
     const char *cuda;       /* the toolkit's folder; "": none */
-    const char *catalogues; /* of the sentences in other languages: grader/base/messages.h */
+    const char *catalogues; /* folder of the message catalogues: grader/base/messages.h */
 };
 
-/* Read once. NULL: the file is not there or not whole (errno says why). The strings stay. */
+/* Reads the file once. NULL: the file is missing or incomplete (errno says why). The strings are
+ * never freed. */
 const struct toolchain *toolchain_configured(void);
 
 #endif
