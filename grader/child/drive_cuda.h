@@ -1,6 +1,6 @@
-/* drive_cuda: what a drive says of its own calls to CUDA, on stderr, where the report quotes it.
- * They fail when the machine is in trouble or the submission has broken the context; the drive then
- * returns without an answer, and the judge decides which.
+/* drive_cuda: how a drive reports its own failed calls to CUDA: on stderr, which the report quotes.
+ * Such a call fails when the machine is in trouble or the submission has broken the context; the
+ * drive then returns without a result, and the judge decides which it was.
  */
 #ifndef OVERLAP_GRADER_CHILD_DRIVE_CUDA_H
 #define OVERLAP_GRADER_CHILD_DRIVE_CUDA_H
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Returns 1, for a drive_main to return. `what`: the function that failed, or what that means. */
+/* Prints the error and returns 1, as the result of drive_main. `what`: the function that failed, or
+ * what the failure means. */
 static inline int drive_failed(const char *what, cudaError_t error)
 {
     fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));

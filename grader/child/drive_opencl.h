@@ -1,22 +1,23 @@
-/* drive_opencl: what a drive asks of the layer before OpenCL (opencl/layer.h), between two calls of
- * the student's functions. Pointers, as names would be found by the student's code: it lies in the
- * same library as the drive, and may define, or look up, any name.
+/* drive_opencl: functions of the OpenCL layer (opencl/layer.h) that a drive calls between two calls
+ * of the student's functions. They are function pointers because symbols could be found or defined
+ * by the student's code, which is in the same library as the drive.
  */
 #ifndef OVERLAP_GRADER_CHILD_DRIVE_OPENCL_H
 #define OVERLAP_GRADER_CHILD_DRIVE_OPENCL_H
 
 struct drive_opencl {
-    /* The `number`-th call from now on that can fail does; 0: none does. */
+    /* Makes the `number`-th call from now on, of those that can fail, fail; 0: none. */
     void (*fail)(unsigned number);
-    /* Every release from now on, until it settles, does its work and returns an error. */
+    /* Makes every release from now on, until settle, do its work and return an error. */
     void (*fail_releases)(void);
-    /* The student's function has returned: waits for what is still under way, and reports what
-     * nobody has waited for, unless it `failed`: then nobody was to wait. */
+    /* Call it when the student's function has returned: waits for pending work, and reports work
+     * that nobody waited for, unless the function `failed`, which need not wait. */
     void (*settle)(int failed);
-    /* How many calls that can fail were still to come until one did, when it last settled. */
+    /* Returns how many calls that can fail were still to come until the failing one, at the last
+     * settle. */
     unsigned (*left)(void);
-    /* The handles of all devices, in OpenCL's order: the first `room` of them. Returns how many
-     * those are. */
+    /* Writes the handles of all devices, in OpenCL's order, at most `room`. Returns how many were
+     * written. */
     unsigned (*devices)(void **devices, unsigned room);
 };
 

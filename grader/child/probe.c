@@ -15,7 +15,7 @@ typedef int (*device_function)(int *device, int ordinal);
 typedef int (*name_function)(char *name, int length, int device);
 typedef int (*memory_function)(size_t *bytes, int device);
 
-/* dlsym gives a pointer to data; ISO C has no conversion to one to a function. */
+/* dlsym returns a pointer to data, which ISO C cannot convert to a function pointer. */
 static int find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);

@@ -1,7 +1,7 @@
-/* runner: the process in which one run of a submission happens. It loads lesson.so, maps what the
- * grader handed over, calls drive_main, and writes down how far it came. It is the same program for
- * every lesson and every device, and knows no CUDA: which device there is was decided by the
- * library path that the grader gave it.
+/* runner: the process in which one run of a submission happens. It loads lesson.so, maps the files
+ * that the grader handed over, calls drive_main, and records how far it came. It is the same
+ * program for every lesson and every device, and knows no CUDA: the library path that the grader
+ * set decides which device there is.
  *
  *   runner LESSON.SO        with the descriptors of control.h open
  */
@@ -34,21 +34,21 @@
 
 #define MANY_THREADS 200
 
-/* What the signal handler and the marks need; set before drive_main is called. */
+/* State for the signal handlers and the marks; set before drive_main is called. */
 static struct {
     struct control *control;
     struct trace_writer *trace;
-    unsigned phases;     /* that have begun and not ended */
-    const char *timed;   /* the phase that is timed; NULL: none */
+    unsigned phases;     /* begun and not ended */
+    const char *timed;   /* the timed phase; NULL: none */
     uint64_t word;       /* CONTROL_WORD_SETTING */
-    rest_function *rest; /* the recorder's; NULL: it has none */
-    /* As the grader wrote them: a submission may write into the page, and no round that the grader
-     * takes for a recorded one may be any other. */
+    rest_function *rest; /* the recorder's function; NULL: there is none */
+    /* Copies of the grader's values: a submission may write to the shared page, and must not be
+     * able to change which rounds are recorded. */
     struct control_round round[CONTROL_ROUNDS];
     uint32_t rounds;
 } runner;
 
-/* ---- where it crashed -------------------------------------------------------------------------
+/* ---- crashes -----------------------------------------------------------------------------------
  */
 
 static uint64_t program_counter(const ucontext_t *context)
@@ -69,16 +69,17 @@ static void note_frames(struct control *control, uint64_t at)
 
     control->frames[0] = at;
     control->frame_count = 1;
-    /* backtrace may deadlock if the crash was inside the loader; what is above stays true, and the
-     * grader's clock ends it. */
+    /* backtrace may deadlock if the crash was inside the loader. The values stored above stay
+     * valid, and the grader's time limit ends the process. */
     int count = backtrace(frames, CONTROL_FRAMES + 8), first = 0;
     while (first < count && (uint64_t)(uintptr_t)frames[first] != at) first++;
     for (int i = first + 1; i < count && control->frame_count < CONTROL_FRAMES; i++)
         control->frames[control->frame_count++] = (uint64_t)(uintptr_t)frames[i];
 }
 
-/* Notes the stack, then dies of the signal in the ordinary way. The device's library may have put
- * its own handler before this one; it passes on what is not its business. */
+/* Records the stack, then lets the signal kill the process in the ordinary way. The device's
+ * library may have installed its own handler before this one; that handler forwards signals that
+ * are not its own. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct control *control = runner.control;
@@ -93,7 +94,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     raise(number);
 }
 
-/* A call that reached for a process above this one: notes the first, and lets each fail. */
+/* Handler of a refused system call, one that reached for a process above this one: records the
+ * first, and makes each fail. */
 static void on_refused(int number, siginfo_t *info, void *context)
 {
     struct control *control = runner.control;
@@ -116,7 +118,7 @@ static void watch_signals(void)
     stack_t stack = {.ss_size = 1 << 17};
     void *warm[1];
 
-    backtrace(warm, 1); /* loads what it needs now, not in the handler */
+    backtrace(warm, 1); /* loads what backtrace needs now instead of in the handler */
     stack.ss_sp = malloc(stack.ss_size);
     if (stack.ss_sp != NULL) sigaltstack(&stack, NULL);
     sigemptyset(&action.sa_mask);
@@ -126,7 +128,8 @@ static void watch_signals(void)
     sigaction(SIGSYS, &action, NULL);
 }
 
-/* The system has no thread or process left. Whoever has used them up itself is not in want. */
+/* Called when the system has no thread or process left. A process that has used them up itself is
+ * not excused. */
 static void on_want(int error)
 {
     const int kept = errno;
@@ -142,10 +145,10 @@ static void on_want(int error)
     errno = kept;
 }
 
-/* ---- in front of the C library's --------------------------------------------------------------
+/* ---- replaced functions of the C library -------------------------------------------------------
  */
 
-/* The C library's makes its file in /tmp, where a contained program may have nothing to write to.
+/* The C library's tmpfile uses /tmp, to which a contained program may have no access.
  */
 __attribute__((visibility("default"))) FILE *tmpfile(void)
 {
@@ -158,7 +161,7 @@ __attribute__((visibility("default"))) FILE *tmpfile(void)
 /* ---- the drive ---------------------------------------------------------------------------------
  */
 
-/* What the grader, and other runners, may be waiting for. */
+/* Sets the turn and wakes the grader, which may be waiting for it. */
 static void tell_turn(enum control_turn turn)
 {
     __atomic_store_n(&runner.control->turn, (uint32_t)turn, __ATOMIC_RELEASE);
@@ -187,15 +190,16 @@ static void mark(const struct drive *drive, const char *phase, uint32_t index, u
                       runner.control->turn != CONTROL_BEFORE;
 
     (void)drive;
-    /* The grader's clock is outside ours. */
+    /* The grader's clock encloses the marks. */
     if (timed && (flags & TRACE_BEGIN)) tell_turn(CONTROL_TIMING);
     put_mark(phase, index, flags);
     if (timed && (flags & TRACE_END)) tell_turn(CONTROL_TIMED);
     if (flags & TRACE_BEGIN) {
         runner.phases++;
     } else if (runner.phases > 0 && --runner.phases == 0) {
-        /* The student's function has returned, and the drive goes on to release what it was given:
-         * a thread that was left must not crash there, it is found by what is recorded. */
+        /* The student's function has returned, and the drive goes on to release the memory that it
+         * passed. A leftover thread must not crash there; it is reported through the record
+         * instead. */
         threads_settle();
     }
 }
@@ -211,9 +215,9 @@ static int take_turn(void)
     return turn == CONTROL_GIVEN;
 }
 
-/* In the same round, all processes work on the same processor, in the next one on another: some are
- * slower than others by a third (a neighbour on a virtual machine), and a process stays where it
- * is. Whatever goes wrong, it may go on anywhere. */
+/* Binds the process to one processor: in the same round all processes use the same one, in the next
+ * round another. Processors can differ by a third (a neighbour on a virtual machine), and the
+ * scheduler leaves a process where it is. On any error the process may run anywhere. */
 static void choose_processor(const cpu_set_t *allowed, uint32_t round)
 {
     const int count = CPU_COUNT(allowed);
@@ -232,7 +236,7 @@ static void rest(enum rest rest)
     if (runner.rest != NULL) runner.rest(runner.word, rest);
 }
 
-/* drive_main, once for each round; a run without rounds has one. Returns what it returned last. */
+/* Calls drive_main once per round, or once for a run without rounds. Returns the last result. */
 static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *whole)
 {
     struct drive drive = *whole;
@@ -255,14 +259,16 @@ static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *w
         put_mark(CONTROL_ROUND_PHASE, i, TRACE_BEGIN);
         result = drive_main(&drive);
         put_mark(CONTROL_ROUND_PHASE, i, TRACE_END);
-        if (!round->recorded) rest(REST_DEVICE); /* who calls while others are timed is seen */
-        /* After the last one too: the grader hears of its end while this process still is. */
+        /* Calls while others are timed are still recorded. */
+        if (!round->recorded) rest(REST_DEVICE);
+        /* Also after the last round, so that the grader learns of its end while this process still
+         * exists. */
         if (i + 1 == runner.rounds && result == 0) (void)take_turn();
     }
     return result;
 }
 
-/* Writes why nothing can be driven, for the grader. */
+/* Records for the grader why the run cannot begin. */
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
     va_list list;
@@ -274,7 +280,7 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
     return 1;
 }
 
-/* Maps a handed descriptor; an empty one is NULL. Returns 0 or -1. */
+/* Maps a descriptor; an empty file gives NULL. Returns 0 or -1. */
 static int map(int descriptor, int protection, void **address, size_t *size)
 {
     struct stat status;
@@ -291,11 +297,11 @@ static int map(int descriptor, int protection, void **address, size_t *size)
  */
 
 struct settings {
-    char *text; /* the variables are in here, and nowhere else */
+    char *text; /* the variables lie in this buffer only */
     size_t size;
 };
 
-/* Puts them into the environment. Returns 0 or -1. */
+/* Puts the settings into the environment. Returns 0 or -1. */
 static int settings_enter(struct settings *settings)
 {
     struct stat status;
@@ -312,8 +318,8 @@ static int settings_enter(struct settings *settings)
     return 0;
 }
 
-/* Takes them out again, and leaves no copy. A variable is found by its "=", so that each has to be
- * whole until it is out. */
+/* Removes the settings from the environment and erases them. A variable is found by its "=", so
+ * each must stay intact until it is removed. */
 static void settings_forget(struct settings *settings)
 {
     char name[64];
@@ -334,7 +340,7 @@ static void *load(const char *folder, const char *name, int binding)
     return dlopen(path, binding | RTLD_LOCAL);
 }
 
-/* Nothing will be recorded on this GPU, and that is not the submission's doing. */
+/* Records that nothing will be recorded on this GPU, for which the submission is not to blame. */
 static void note_no_recorder(const char *recorder)
 {
     struct trace_record record = {.kind = TRACE_SETTING};
@@ -347,9 +353,10 @@ static void note_no_recorder(const char *recorder)
     trace_put(runner.trace, &record);
 }
 
-/* Whoever writes the record, the software device or the recorder, opens it and reads its settings
- * now, before the student's code is there. What is loaded here is what lesson.so, or NVIDIA's
- * driver, gets for the same name. Returns NULL, or why the device is of no use. */
+/* Lets the component that writes the trace (the software device or the recorder) open it and read
+ * its settings before the student's code is loaded. The libraries loaded here are the ones that
+ * lesson.so, or NVIDIA's driver, gets for the same name. Returns NULL, or why the device cannot be
+ * used. */
 static const char *begin_device(struct drive *drive)
 {
     const char *folder = getenv(CONTROL_LIBRARIES_SETTING);
@@ -367,8 +374,8 @@ static const char *begin_device(struct drive *drive)
     else if (recorder != NULL)
         writer = dlopen(recorder, RTLD_NOW | RTLD_LOCAL);
     if (opencl == NULL && !emulator && writer == NULL) note_no_recorder(recorder);
-    /* Of the runtime's many functions a lesson calls few, or none; but none for the first time
-     * where a GPU is timed. */
+    /* A lesson calls few of the runtime's many functions, so binding is lazy. Where a GPU is timed
+     * it is not, so that no call is slow for being the first. */
     const int binding = emulator ? RTLD_LAZY : RTLD_NOW;
     const bool runtime = opencl == NULL && load(folder, "libcudart.so.13", binding) != NULL;
     if (opencl != NULL ? writer == NULL : emulator && (writer == NULL || !runtime))
@@ -388,7 +395,7 @@ static const char *begin_device(struct drive *drive)
     return why;
 }
 
-/* lesson.so's load address, for the crash's frames and for the trace. */
+/* Records lesson.so's load address, for the frames of a crash and for the trace. */
 static void note_module(void *library, const char *path)
 {
     struct trace_record record = {.kind = TRACE_MODULE};
@@ -431,7 +438,7 @@ int main(int count, char **arguments)
     if (order != NULL) order = strdup(order);
     const char *timed = getenv(CONTROL_TIMED_SETTING);
     if (timed != NULL) runner.timed = strdup(timed);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* what was printed before a crash is not lost */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* text printed before a crash is not lost */
     runner.trace = trace_open_from_environment();
     refusals_begin(getenv(REFUSALS_VARIABLE), runner.trace);
     watch_signals();
@@ -456,6 +463,6 @@ int main(int count, char **arguments)
     runner.control->stage = CONTROL_DRIVEN;
     fflush(NULL);
     trace_end(runner.trace);
-    /* Ends through exit, so that the recorder writes what it still holds. */
+    /* Returns, so that exit lets the recorder write what it still holds. */
     return 0;
 }
