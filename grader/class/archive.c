@@ -24,7 +24,8 @@ const struct archive_functions *archive_functions(void)
     if (library == NULL) return NULL;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *symbol = dlsym(library, functions[i].name);
-        if (symbol == NULL) return NULL; /* the library stays: dlclose would forget the reason */
+        /* The library stays loaded: dlclose would overwrite dlerror's message. */
+        if (symbol == NULL) return NULL;
         memcpy((char *)&found + functions[i].offset, &symbol, sizeof symbol);
     }
     is_loaded = true;

@@ -1,5 +1,6 @@
-/* libarchive's functions. The library is loaded when the first archive is unpacked: it brings a
- * dozen others along, and a grader is copied for each run, with all that it has mapped.
+/* archive: libarchive's functions, loaded when the first archive is unpacked. libarchive depends on
+ * a dozen other libraries, and a grader is forked, with everything that it has mapped, for each
+ * run.
  */
 #ifndef OVERLAP_CLASS_ARCHIVE_H
 #define OVERLAP_CLASS_ARCHIVE_H

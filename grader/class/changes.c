@@ -23,14 +23,15 @@ static const json_t *find_record(const json_t *class, const char *key)
     return NULL;
 }
 
-/* What a check came to in a record, or "". */
+/* Returns the outcome of a check in a record, or "". */
 static const char *outcome_in(const json_t *record, const char *suite, const char *check)
 {
     const json_t *lesson = json_find(json_list(record, "lessons"), "suite", suite);
     return json_text(json_find(json_list(lesson, "checks"), "name", check), "outcome");
 }
 
-/* "; Streams.NothingLeaks passed before and failed now" for each. Returns how many. */
+/* Appends "; Streams.NothingLeaks passed before and failed now" for each changed check. Returns how
+ * many. */
 static size_t add_checks(const json_t *before, const json_t *after, struct text *text)
 {
     const json_t *lesson, *check;
@@ -53,7 +54,7 @@ static size_t add_checks(const json_t *before, const json_t *after, struct text 
     return count;
 }
 
-/* What the two were graded by differs in. */
+/* Names the differences between the versions by which the two were graded. */
 static void add_causes(const json_t *before, const json_t *after, struct text *text)
 {
     static const struct {

@@ -30,14 +30,14 @@
 #define RECORD_LIMIT ((size_t)64 << 20)
 #define CLASS_LIMIT ((size_t)1 << 30)
 #define LOG_LIMIT ((size_t)1 << 16)
-#define LEAST_FREE ((uint64_t)96 << 20) /* bytes on the disks: with less a compiler may fail */
-#define GROUP ((size_t)10)              /* submissions of one task on a cluster */
-#define LAST_WORDS 300                  /* of a grader that could not go on */
+#define LEAST_FREE ((uint64_t)96 << 20) /* free bytes on the disks that a compiler needs */
+#define GROUP ((size_t)10)              /* submissions per task on a cluster */
+#define LAST_WORDS 300                  /* bytes quoted of a grader that could not go on */
 
 /* One submission of the class. */
 struct pupil {
-    json_t *entry;  /* the intake's */
-    json_t *record; /* what it was graded to, or NULL */
+    json_t *entry;  /* from the intake */
+    json_t *record; /* its result, or NULL */
     char version[SHA256_TEXT_SIZE];
     struct text note;
     enum { PUPIL_WAITS, PUPIL_RUNS, PUPIL_DONE } at;
@@ -54,7 +54,7 @@ struct class
     json_t *entries;
     struct pupil *pupils;
     size_t count;
-    size_t absent; /* of the roster, with nothing handed in */
+    size_t absent; /* students of the roster who handed in nothing */
     size_t to_grade, graded, troubled;
     char state[PATH_MAX - 400];
     char program[PATH_MAX];
@@ -81,7 +81,7 @@ static void path_of(const struct class *class, const char *folder, const struct 
     snprintf(path, PATH_MAX, "%s/%s/%s%s", class->state, folder, key_of(pupil), suffix);
 }
 
-/* ---- what is there ---------------------------------------------------------------------- */
+/* ---- state folder and submissions -------------------------------------------------------- */
 
 /* Opens and locks a file in the state folder. Returns 0 or 2. */
 static int lock_state(struct class *class, const char *name, int how, int *lock)
@@ -96,8 +96,8 @@ static int lock_state(struct class *class, const char *name, int how, int *lock)
     return 2;
 }
 
-/* The folder for results, absolute, and its locks: parts share the class's, and each has its own.
- * Returns 0 or 2. */
+/* Opens the state folder, by its absolute path, and its locks: parts share the class's lock, and
+ * each has one of its own. Returns 0 or 2. */
 static int open_state(struct class *class)
 {
     static const char *const folders[] = {"results", "work", "logs"};
@@ -127,7 +127,8 @@ static int open_state(struct class *class)
     return lock_state(class, part, LOCK_EX, &class->part_lock);
 }
 
-/* Less than a compiler needs must not look like a mistake of the student's. */
+/* Checks for free space, because a compiler that runs out of it must not look like a mistake of the
+ * student's. */
 static bool disk_has_room(struct class *class)
 {
     const char *temporary = getenv("TMPDIR");
@@ -148,7 +149,7 @@ static bool disk_has_room(struct class *class)
     return true;
 }
 
-/* Leaves those of this call's part. */
+/* Keeps only the submissions of this call's part. */
 static void keep_part(struct class *class)
 {
     const size_t part = (size_t) class->options.part, parts = (size_t) class->options.parts;
@@ -194,7 +195,8 @@ static int list_pupils(struct class *class)
 
 /* ---- records ---------------------------------------------------------------------------- */
 
-/* Whose it is, from this call's list: a roster may have been corrected. */
+/* Copies the owner from this call's list, because the roster may have been corrected since the
+ * grading. */
 static void set_owner(const struct class *class, struct pupil *pupil)
 {
     static const char *const keys[] = {"key", "name", "id", "sis_id", "login", "email", "section"};
@@ -208,7 +210,7 @@ static void set_owner(const struct class *class, struct pupil *pupil)
     json_put_text(pupil->record, "note", text_string(&pupil->note));
 }
 
-/* A record without points: nothing handed in, or not judged (`trouble`). */
+/* Makes a record without points: nothing was handed in, or it was not judged (`trouble`). */
 static void make_empty(struct pupil *pupil, const char *trouble)
 {
     json_decref(pupil->record);
@@ -231,7 +233,7 @@ static bool is_unchanged(const struct class *class, const struct pupil *pupil)
     return strcmp(json_text(then, "submission"), pupil->version) == 0;
 }
 
-/* Brings one submission into form and looks whether it is graded already. Returns 0 or 2. */
+/* Brings one submission into form and checks whether it is graded already. Returns 0 or 2. */
 static int take_in(struct class *class, struct pupil *pupil)
 {
     char work[PATH_MAX], result[PATH_MAX];
@@ -303,7 +305,7 @@ static int start_grader(struct class *class, struct workers *workers, size_t num
     return result;
 }
 
-/* The last line that a grader printed before it gave up. */
+/* Finds the last line that a grader printed before it gave up. */
 static void last_words(const struct class *class, const struct pupil *pupil, int status,
                        struct text *words)
 {
@@ -325,7 +327,7 @@ static void last_words(const struct class *class, const struct pupil *pupil, int
     text_free(&log);
 }
 
-/* Takes what a grader left. Returns 0, or 2 when the class cannot go on. */
+/* Takes the result that a grader left. Returns 0, or 2 when the class cannot go on. */
 static int take_result(struct class *class, struct pupil *pupil, int status)
 {
     char fresh[PATH_MAX], result[PATH_MAX];
@@ -474,7 +476,7 @@ static int report_all(struct class *class)
             "%zu pair%s of submissions share unusual code; the reports html and json list them.\n",
             pairs, pairs == 1 ? "" : "s");
     int result = reports_write(class->reports, all, &class->why) == 0 ? 0 : 2;
-    /* Last, so that changes are told again where a report could not be written. */
+    /* Written last, so that changes are reported again if a report could not be written. */
     snprintf(path, sizeof path, "%s/class.json", class->state);
     if (result == 0 && json_write(path, all) != 0) {
         text_format(&class->why, "%s cannot be written: %s", path, strerror(errno));
@@ -487,7 +489,7 @@ static int report_all(struct class *class)
 
 /* ---- one call --------------------------------------------------------------------------- */
 
-/* The lock is given up: the parts take it. */
+/* Releases the lock, because the parts take it. */
 static int hand_to_slurm(struct class *class, int count, char *const *arguments)
 {
     const struct options *options = &class->options;

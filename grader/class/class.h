@@ -1,16 +1,16 @@
-/* class: many submissions graded side by side: `./grade --class=DIR`. It finds what was handed in,
- * brings each submission into one form, starts a grader of its own for each that changed, and makes
- * the reports from the records that those leave.
+/* class: grades many submissions side by side: `./grade --class=DIR`. It finds the submissions,
+ * brings each into one form, starts a grader of its own for each that changed, and makes the
+ * reports from the records that the graders leave.
  *
  * It never judges and never runs a student's code: a submission that harms or stalls its grader
- * costs that submission only. What is known lies in the class's state folder, in files that appear
- * whole by rename; a call that was killed is taken up by the next one.
+ * costs that submission only. Results are stored in the class's state folder, in files that appear
+ * complete by rename; a call after an interrupted one continues from them.
  *
- *   DIR.graded/lock            one call at a time, or several with a part each (--part=K/N)
+ *   DIR.graded/lock            held by one call, or shared by calls for parts (--part=K/N)
  *   DIR.graded/lock.K-of-N
- *   DIR.graded/results/KEY.json   the record, under what it was graded as
- *   DIR.graded/work/KEY/lessons/  what was handed in, in the form of lessons/
- *   DIR.graded/logs/KEY.txt       what the submission's grader printed
+ *   DIR.graded/results/KEY.json   the record, and the version by which it was graded
+ *   DIR.graded/work/KEY/lessons/  the submission, in the form of lessons/
+ *   DIR.graded/logs/KEY.txt       the output of the submission's grader
  */
 #ifndef OVERLAP_GRADER_CLASS_CLASS_H
 #define OVERLAP_GRADER_CLASS_CLASS_H
@@ -18,9 +18,9 @@
 #include "grader/build/toolchain.h"
 #include "grader/evidence/judge.h"
 
-/* What main does: the command line. Grades a class, checks the lessons, or hands over to
- * session_main. Returns the exit status, which is session_main's; for a class 0 when all were
- * graded, whatever their points are, and 2 when one could not be. */
+/* The grader's main: grades a class, checks the lessons, or passes the command line on to
+ * session_main. Returns the exit status of session_main; for a class 0 when all submissions were
+ * graded, whatever their points, and 2 when one could not be. */
 int class_main(const struct toolchain *toolchain, const struct lesson *const *table, int count,
                char *const *arguments);
 

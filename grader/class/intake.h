@@ -1,6 +1,6 @@
-/* intake: what was handed in, as one list, and each of it in the form of lessons/. It knows how
- * Canvas, Moodle and Gradescope name what they export, and looks for the lessons' files wherever a
- * student put them; what they contain it does not read.
+/* intake: lists the submissions of a class, and brings each into the form of lessons/. It knows the
+ * naming schemes of Canvas, Moodle and Gradescope exports, and finds the lessons' files wherever a
+ * student put them; it does not read the files' contents.
  */
 #ifndef OVERLAP_GRADER_CLASS_INTAKE_H
 #define OVERLAP_GRADER_CLASS_INTAKE_H
@@ -9,21 +9,22 @@
 #include "grader/base/sha256.h"
 #include "grader/evidence/judge.h"
 
-/* A list of {key, name, id, email, sources [paths]}, in the order of the keys, which are names of
- * files. `roster` (NULL: none) gives names, and the students who handed in nothing (no sources).
- * `folder` may be an archive of the whole, which is unpacked in `scratch`. `left_out`: names in the
- * folder that are no submission. NULL with a sentence. */
+/* Returns a list of {key, name, id, email, sources [paths]}, sorted by key; a key is a valid file
+ * name. `roster` (NULL: none) gives names, and the students who handed in nothing (no sources).
+ * `folder` may be an archive of the whole class, which is unpacked in `scratch`. `left_out` is set
+ * to the names in the folder that are not submissions. Returns NULL with a sentence. */
 json_t *intake_list(const char *folder, const json_t *roster, const char *scratch,
                     struct text *left_out, struct text *why);
 
 enum intake {
     INTAKE_READY,
-    INTAKE_BAD,     /* nothing in it can be graded: `why`; the folder is there and empty */
-    INTAKE_TROUBLE, /* this machine cannot take it: `why` */
+    INTAKE_BAD,     /* nothing in it can be graded, see `why`; the folder exists and is empty */
+    INTAKE_TROUBLE, /* this machine cannot process it, see `why` */
 };
 
-/* Makes the folder `to`/lessons from the submission's sources, in a process of its own: what it
- * meets there may harm that. `version` is the hash of what is in it. */
+/* Makes the folder `to`/lessons from the submission's sources, in a process of its own, because a
+ * submission's files may crash the code that unpacks them. `version` is set to a hash of the
+ * contents. */
 enum intake intake_take(const json_t *entry, const struct lesson *const *table, const char *to,
                         char version[SHA256_TEXT_SIZE], struct text *why);
 

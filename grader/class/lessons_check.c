@@ -16,19 +16,19 @@
 
 #define FILE_LIMIT ((size_t)1 << 20)
 #define REPORT_LIMIT ((size_t)64 << 20)
-#define ORDERS "10" /* random ones, beside the latest and the earliest */
+#define ORDERS "10" /* random orders, in addition to the latest and the earliest */
 #define MOST_SECONDS 1200
 #define OUTPUT_LIMIT ((size_t)1 << 20)
 
 extern char **environ;
 
-/* One lesson that is looked at. */
+/* One lesson that is checked. */
 struct look {
     const struct toolchain *toolchain;
     const struct lesson *lesson;
     char scratch[64];
     unsigned faults;
-    bool trouble; /* it could not be found out */
+    bool trouble; /* the result could not be determined */
 };
 
 __attribute__((format(printf, 2, 3))) static void fault(struct look *look, const char *format, ...)
@@ -58,8 +58,8 @@ static void path_in(const struct look *look, const char *part, const char *file,
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-/* Runs a program to its end. Returns its exit status, or -1; `printed` (may be NULL) takes what it
- * said. */
+/* Runs a program to its end. Returns its exit status, or -1; appends its output to `printed` (may
+ * be NULL). */
 static int run(const char *const *arguments, const char *folder, struct text *printed)
 {
     const struct process_spec spec = {
@@ -80,8 +80,8 @@ static int run(const char *const *arguments, const char *folder, struct text *pr
     return status;
 }
 
-/* Grades with one more flag. Returns the lesson's part of the record, inside *report, or NULL: the
- * grader could not. */
+/* Grades with one more flag. Returns the lesson's part of the record, which is inside *report, or
+ * NULL: the grader could not grade. */
 static const json_t *grade(struct look *look, const char *flag, json_t **report)
 {
     char file[128], program[PATH_MAX], report_flag[160];
@@ -106,7 +106,7 @@ static const json_t *grade(struct look *look, const char *flag, json_t **report)
     return json_array_get(json_list(record, "lessons"), 0);
 }
 
-/* ---- what there is ------------------------------------------------------------------------ */
+/* ---- files and hints ---------------------------------------------------------------------- */
 
 static void look_at_files(struct look *look)
 {
@@ -141,7 +141,7 @@ static bool is_check(const struct lesson *lesson, const char *name)
     return false;
 }
 
-/* Every check has its hints, and every hint its check. */
+/* Checks that every check has its hints, and every hint its check. */
 static void look_at_hints(struct look *look)
 {
     const struct lesson *lesson = look->lesson;
@@ -168,7 +168,7 @@ static void look_at_hints(struct look *look)
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-/* Blanks in place of comments, texts and lines for the preprocessor. */
+/* Replaces comments, string constants and preprocessor lines by blanks. */
 static void blank_comments(char *text)
 {
     bool start = true;
@@ -200,7 +200,7 @@ static bool has_word(const char *text, const char *word, size_t length)
     return false;
 }
 
-/* The lesson's files in `part`, or the kept stubs (NULL), one behind the other. */
+/* Appends the lesson's files in `part`, or its kept stubs (NULL), one after another. */
 static void read_part(struct look *look, const char *part, struct text *text)
 {
     for (const char *const *file = look->lesson->files; *file != NULL; file++) {
@@ -216,8 +216,8 @@ static void read_part(struct look *look, const char *part, struct text *text)
     if (text->data != NULL) blank_comments(text->data);
 }
 
-/* Every function that lesson.h declares is written or used by the solution; that the stub has those
- * that the drive calls, the linker says. */
+/* Checks that every function that lesson.h declares is defined or used by the solution. For the
+ * stub the linker reports missing functions that the drive calls. */
 static void look_at_names(struct look *look)
 {
     struct text header = {0}, stub = {0}, solution = {0};
@@ -236,7 +236,7 @@ static void look_at_names(struct look *look)
         while (name > header.data && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) name--;
         char word[128];
         snprintf(word, sizeof word, "%.*s", (int)(at - name), name);
-        /* Not a pointer to a function, an operator of C++, or a keyword. */
+        /* Skips pointers to functions, operators of C++, and keywords. */
         if (word[0] == '\0' || strcmp(word, "operator") == 0 || strcmp(word, "sizeof") == 0)
             continue;
         count++;
@@ -254,7 +254,7 @@ static void look_at_names(struct look *look)
 
 /* ---- the stub ----------------------------------------------------------------------------- */
 
-/* A copy of the stub that somebody has touched, since one as it came is not run. Returns 0 or -1.
+/* Copies the stub with a change, because an unchanged stub is not run. Returns 0 or -1.
  */
 static int copy_stub(struct look *look, char folder[PATH_MAX])
 {
@@ -272,7 +272,7 @@ static int copy_stub(struct look *look, char folder[PATH_MAX])
     return 0;
 }
 
-/* gcc's opinion of a C file of the stub, with the warnings that a student is told to use. */
+/* Compiles a C file of the stub with gcc, with the warnings that a student is told to use. */
 static void look_for_warnings(struct look *look, const char *folder)
 {
     char lesson[PATH_MAX + 8], root[PATH_MAX + 8], includes[8][PATH_MAX], path[PATH_MAX];
@@ -303,7 +303,7 @@ static void look_for_warnings(struct look *look, const char *folder)
     }
 }
 
-/* What is wrong with how the stub fails a check, or NULL. */
+/* Returns what is wrong with the stub's failure of a check, or NULL. */
 static const char *fault_of_failure(const json_t *check)
 {
     const json_t *failure = json_array_get(json_list(check, "failures"), 0);
@@ -370,7 +370,8 @@ static void look_at_solution(struct look *look)
     json_decref(report);
 }
 
-/* All the first lines of all mistakes, in which "fails: Suite.Check" stands. Returns how many. */
+/* Reads the first lines of all mistakes, which contain "fails: Suite.Check". Returns how many there
+ * are. */
 static size_t read_mistakes(const struct look *look, struct text *text)
 {
     char folder[PATH_MAX - 300], path[PATH_MAX];
@@ -420,8 +421,8 @@ static void look_at_mistakes(struct look *look)
 
 /* ---- the contract ------------------------------------------------------------------------- */
 
-/* The tests' own script compares docs/contracts.md with lesson.h, the checks and the mistakes. Each
- * of its lines, "NN_name: complaint", is a fault. */
+/* Runs the tests' own script, which compares docs/contracts.md with lesson.h, the checks and the
+ * mistakes. Each of its lines, "NN_name: complaint", is a fault. */
 static void look_at_contract(struct look *look)
 {
     char script[PATH_MAX], program[PATH_MAX];
@@ -450,7 +451,7 @@ static void look_at_contract(struct look *look)
     text_free(&printed);
 }
 
-/* ---- all of them -------------------------------------------------------------------------- */
+/* ---- all lessons -------------------------------------------------------------------------- */
 
 static void look_at(struct look *look)
 {
@@ -481,7 +482,7 @@ int lessons_check(const struct toolchain *toolchain, const struct lesson *const 
     unsigned faults = 0;
     bool trouble = false;
 
-    /* What the grader says is looked into below. */
+    /* The grader's output is parsed below. */
     setenv("OVERLAP_LANG", "en", 1);
     if (submission_choose(&chosen, table, options->words, options->word_count, toolchain->source,
                           NULL, true, &why) != 0) {

@@ -1,4 +1,4 @@
-/* The list of submissions: how a folder's, an archive's or a file's name says whose it is. */
+/* Lists the submissions: determines the owner from the name of a folder, an archive or a file. */
 #include "grader/base/files.h"
 #include "grader/class/intake.h"
 #include "grader/class/roster.h"
@@ -17,21 +17,21 @@
 #define METADATA_LIMIT ((size_t)16 << 20)
 #define NAME_LIMIT 100
 
-/* Whose a thing in the folder is. */
+/* The owner of a folder's entry. */
 struct owner {
     char name[256];
     char id[64];
     char email[128];
 };
 
-/* The length of a run of digits at `text` that `end` follows, or 0. */
+/* Returns the length of the digits at `text` if `end` follows them, else 0. */
 static size_t digits(const char *text, char end)
 {
     const size_t length = strspn(text, "0123456789");
     return length > 0 && text[length] == end ? length : 0;
 }
 
-/* Moodle: "Ada Lovelace_4711_assignsubmission_file_", a folder, or with the file's name behind it.
+/* Moodle: "Ada Lovelace_4711_assignsubmission_file_", a folder, or followed by the file's name.
  */
 static bool is_moodle(const char *entry, struct owner *owner)
 {
@@ -46,7 +46,8 @@ static bool is_moodle(const char *entry, struct owner *owner)
     return true;
 }
 
-/* Canvas: "lovelaceada_LATE_4711_90210_streams.c": name, the user's number, the submission's. */
+/* Canvas: "lovelaceada_LATE_4711_90210_streams.c": name, the user's number, the submission's
+ * number. */
 static bool is_canvas(const char *entry, struct owner *owner)
 {
     const char *at = strchr(entry, '_');
@@ -70,7 +71,7 @@ static void value_of_line(const char *line, const char *key, char *value, size_t
     snprintf(value, size, "%.*s", (int)strcspn(at, "'\"\r\n"), at);
 }
 
-/* Gradescope: submission_4711/, and a file that says whose that is. */
+/* Gradescope: submission_4711/, and a metadata file that names its owner. */
 static bool is_gradescope(const char *entry, const char *metadata, struct owner *owner)
 {
     char head[128];
@@ -80,7 +81,7 @@ static bool is_gradescope(const char *entry, const char *metadata, struct owner 
     const char *at = strstr(metadata, head);
     if (at == NULL) return false;
     at += strlen(head);
-    /* To the next line that is not indented: the next submission. */
+    /* Reads up to the next line that is not indented, where the next submission begins. */
     for (at += strcspn(at, "\n"); *at == '\n' && (at[1] == ' ' || at[1] == '-');
          at += 1 + strcspn(at + 1, "\n")) {
         struct text line = {0};
@@ -94,7 +95,7 @@ static bool is_gradescope(const char *entry, const char *metadata, struct owner 
     return true;
 }
 
-/* A folder or archive by the student's name. False: neither. */
+/* A folder or an archive with the student's name. False: neither. */
 static bool is_plain(const char *folder, const char *entry, struct owner *owner)
 {
     char path[PATH_MAX];
@@ -118,7 +119,7 @@ static bool is_plain(const char *folder, const char *entry, struct owner *owner)
 
 /* ---- keys ------------------------------------------------------------------------------- */
 
-/* A name that every file system takes, and no two alike. */
+/* Makes a unique name that every file system accepts. */
 static void make_key(const json_t *entries, const char *name, char *key, size_t size)
 {
     size_t length = 0;
@@ -135,7 +136,7 @@ static void make_key(const json_t *entries, const char *name, char *key, size_t 
         snprintf(key + length, size - length, "-%u", i);
 }
 
-/* On one line, and as every text of a stranger's: the name of a folder may have anything in it. */
+/* Stores the name quoted and on one line, because a folder's name may contain anything. */
 static void put_name(json_t *entry, const char *name)
 {
     struct text shown = {0};
@@ -168,7 +169,7 @@ static json_t *entry_of(json_t *entries, const struct owner *owner)
     return entry;
 }
 
-/* The roster's words win over those of the folder's name. */
+/* The roster's data override those from the folder's name. */
 static void apply_roster(json_t *entries, const json_t *roster)
 {
     static const char *const keys[] = {"name", "id", "sis_id", "login", "email", "section"};
@@ -229,7 +230,7 @@ static bool is_ours(const char *name)
            (length > 7 && strcmp(name + length - 7, ".graded") == 0);
 }
 
-/* An export that was never unpacked. */
+/* Opens an export that is still an archive. */
 static int open_export(char *folder, size_t size, const char *scratch, struct text *why)
 {
     struct stat status;

@@ -1,4 +1,4 @@
-/* The grader: what ./grade hands over to. */
+/* The program behind ./grade. */
 #include "grader/base/messages.h"
 #include "grader/class/class.h"
 #include "grader/lessons/table.h"
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everybody can read a process's arguments, and the seed is a secret: the originals lose it. */
+/* Copies the arguments and erases the seed in the originals, because every user can read a
+ * process's arguments and the seed is a secret. */
 static char **take(int count, char **arguments)
 {
     char **copies = calloc((size_t)count + 1, sizeof *copies);

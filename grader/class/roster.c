@@ -9,7 +9,7 @@
 #define FILE_LIMIT ((size_t)16 << 20)
 #define MOST_COLUMNS 200
 
-/* What a column is called, without blanks and in small letters, and what it is for us. */
+/* The columns' titles, without blanks and in lower case, and their keys in an entry. */
 static const struct {
     const char *title, *key;
 } columns[] = {
@@ -38,7 +38,7 @@ static const struct {
     {"repository", "submission"},
 };
 
-/* Letters and digits only, small: what is compared. */
+/* Reduces the text to letters and digits in lower case, for comparisons. */
 static void plain_form(const char *text, struct text *plain)
 {
     for (; *text != '\0'; text++) {
@@ -50,7 +50,7 @@ static void plain_form(const char *text, struct text *plain)
 
 /* ---- CSV -------------------------------------------------------------------------------- */
 
-/* Reads the cell at *at and moves on. Returns true when it was the last of its line. */
+/* Reads the cell at *at and moves on. Returns true when it was the last one of its line. */
 static bool read_cell(const char **at, struct text *cell)
 {
     const char *p = *at;
@@ -78,7 +78,7 @@ static const char *key_of(const char *title)
     struct text plain = {0};
     const char *key = NULL;
 
-    /* Excel begins a file with a byte order mark. */
+    /* Files from Excel begin with a byte order mark. */
     if (strncmp(title, "\xef\xbb\xbf", 3) == 0) title += 3;
     plain_form(title, &plain);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0] && key == NULL; i++)
@@ -87,7 +87,7 @@ static const char *key_of(const char *title)
     return key;
 }
 
-/* "Participant 4711" is Moodle's way to write a number. */
+/* Moodle writes a number as "Participant 4711". */
 static const char *plain_id(const char *key, const char *value)
 {
     const char *before = "Participant ";
@@ -146,7 +146,7 @@ json_t *roster_read(const char *path, struct text *why)
     }
     while (*at != '\0') {
         json_t *row = read_row(&at, keys);
-        /* Canvas has a line for "Points Possible". */
+        /* Canvas has a row "Points Possible". */
         if (json_text(row, "name")[0] != '\0' &&
             strstr(json_text(row, "name"), "Points Possible") == NULL)
             json_array_append(roster, row);
@@ -171,7 +171,7 @@ static bool same(const char *value, const char *plain)
     return equal;
 }
 
-/* "Family, First" and "familyfirst" (Canvas' exports) mean "First Family" as well. */
+/* "Family, First" and "familyfirst" (in Canvas' exports) match "First Family" too. */
 static bool same_turned(const char *name, const char *plain)
 {
     struct text turned = {0};

@@ -10,16 +10,16 @@
 
 #define FILE_LIMIT ((size_t)1 << 20)
 #define WINDOW 14        /* tokens: about two lines */
-#define LEAST_WINDOWS 24 /* shared, or the pair is not listed */
-#define LEAST_PART 0.5   /* of the windows that the smaller of the two has of its own */
-#define COMMON_LEAST 3   /* as many students may have a window, and it still counts */
-#define COMMON_PART 10   /* or the class divided by this */
+#define LEAST_WINDOWS 24 /* shared windows below which a pair is not listed */
+#define LEAST_PART 0.5   /* fraction of the counted windows of the smaller submission */
+#define COMMON_LEAST 3   /* a window counts if at most this many students have it, */
+#define COMMON_PART 10   /* or at most the class divided by this */
 #define MOST_PAIRS 100
 
 /* One window of one submission. */
 struct mark {
     uint64_t hash;
-    uint32_t owner; /* index of the record; UINT32_MAX: ours */
+    uint32_t owner; /* index of the record; UINT32_MAX: a file of the project's */
     uint32_t line;
 };
 
@@ -31,7 +31,7 @@ struct marks_list {
 /* ---- tokens ----------------------------------------------------------------------------- */
 
 struct tokens {
-    uint64_t hashes[WINDOW]; /* the last ones, in a ring */
+    uint64_t hashes[WINDOW]; /* the last ones, in a ring buffer */
     uint32_t lines[WINDOW];
     size_t count;
 };
@@ -43,7 +43,7 @@ static uint64_t hash_bytes(const char *bytes, size_t size)
     return hash;
 }
 
-/* Words that mean the same in every submission. */
+/* Returns true for words with the same meaning in every submission. */
 static bool is_known_word(const char *word, size_t length)
 {
     static const char *const words[] = {
@@ -83,7 +83,8 @@ static void add_token(struct tokens *tokens, uint64_t hash, uint32_t line, struc
     add_mark(list, window, owner, tokens->lines[tokens->count % WINDOW]);
 }
 
-/* The end of what begins at `at` and is no token: blanks, a comment, a line for the preprocessor.
+/* Returns the end of what begins at `at` and is not a token: blanks, a comment, a preprocessor
+ * line.
  */
 static const char *skip(const char *at, uint32_t *line)
 {
@@ -103,7 +104,7 @@ static const char *skip(const char *at, uint32_t *line)
     return end;
 }
 
-/* The end of a text or a character. */
+/* Returns the end of a string or character constant. */
 static const char *skip_text(const char *at, uint32_t *line)
 {
     const char quote = *at++;
@@ -182,7 +183,7 @@ static int compare_pairs(const void *a, const void *b)
     return (x->other > y->other) - (x->other < y->other);
 }
 
-/* The same window of the same submission counts once. Returns how many are left. */
+/* Counts a repeated window of one submission once. Returns how many are left. */
 static size_t without_repetitions(struct mark *marks, size_t count)
 {
     size_t kept = 0;
@@ -193,8 +194,8 @@ static size_t without_repetitions(struct mark *marks, size_t count)
     return kept;
 }
 
-/* Counts into table[one * students + other] (one < other), and into own[] each student's windows
- * that count. */
+/* Counts shared windows into table[one * students + other] (one < other), and each student's
+ * counted windows into own[]. */
 static void count_shared(const struct marks_list *list, size_t students, struct pair *table,
                          uint32_t *own)
 {
@@ -204,7 +205,7 @@ static void count_shared(const struct marks_list *list, size_t students, struct 
 
     for (size_t i = 0; i < list->count; i = end) {
         for (end = i + 1; end < list->count && list->marks[end].hash == list->marks[i].hash;) end++;
-        /* Ours sort last. */
+        /* The project's files sort last. */
         if (list->marks[end - 1].owner == UINT32_MAX || end - i > common) continue;
         for (size_t j = i; j < end; j++) {
             own[list->marks[j].owner]++;
@@ -233,7 +234,7 @@ static void list_pairs(json_t *pairs, const json_t *class, const struct lesson *
             pair.one = one;
             pair.other = other;
             pair.part = (double)pair.shared / least;
-            table[count++] = pair; /* never behind the place that is read */
+            table[count++] = pair; /* count is never beyond the place that is read */
         }
     qsort(table, count, sizeof *table, compare_pairs);
     for (size_t i = 0; i < count && i < MOST_PAIRS; i++) {

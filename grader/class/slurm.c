@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define CPUS 2
-#define SBATCH_SECONDS 120 /* a controller that is busy answers late */
+#define SBATCH_SECONDS 120 /* a busy controller answers late */
 #define ANSWER_LIMIT 4096
 
 extern char **environ;
@@ -24,7 +24,8 @@ static void add_word(struct text *script, const char *word)
     text_add_shell_word(script, word);
 }
 
-/* Does the argument name a flag, and is its value the next one? */
+/* Returns true when the argument is the flag; *value_next is set when its value is the next
+ * argument. */
 static bool is_flag(const char *argument, const char *name, bool *value_next)
 {
     const size_t length = strlen(name);
@@ -33,7 +34,8 @@ static bool is_flag(const char *argument, const char *name, bool *value_next)
     return argument[length] == '\0' || argument[length] == '=';
 }
 
-/* This call's command line, without --slurm, and without what makes reports in a part. */
+/* Appends this call's command line without --slurm, and for a part without the flags for
+ * reports. */
 static void add_call(struct text *script, const struct slurm_class *class, bool part)
 {
     add_word(script, class->program);
@@ -53,12 +55,12 @@ static void add_call(struct text *script, const struct slurm_class *class, bool 
     text_add(script, " --jobs=\"$SLURM_CPUS_PER_TASK\"\n");
 }
 
-/* sbatch reads the #SBATCH lines up to the first command. */
+/* sbatch reads #SBATCH lines up to the first command. */
 static void make_script(struct text *script, const struct slurm_class *class, bool part, bool gpu)
 {
     text_format(script, "#!/bin/sh\n#SBATCH --job-name=%s\n#SBATCH --cpus-per-task=%d\n",
                 part ? "overlap" : "overlap-reports", class->jobs > 0 ? class->jobs : CPUS);
-    /* A task whose node died begins again, and finds what it had graded. */
+    /* A task whose node died is started again, and finds what it has already graded. */
     text_add(script, "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
     if (part) text_format(script, "#SBATCH --array=0-%zu\n", class->parts - 1);
     if (gpu) text_add(script, "#SBATCH --gres=gpu:1\n");
@@ -73,7 +75,7 @@ static int write_script(const struct slurm_class *class, bool part, bool gpu, ch
 
     snprintf(path, PATH_MAX, "%s/slurm/%s.sh", class->state, part ? "parts" : "reports");
     make_script(&script, class, part, gpu);
-    const mode_t before = umask(077); /* a seed is a secret of whoever grades */
+    const mode_t before = umask(077); /* a seed is the instructor's secret */
     int result = script.failed ? -1 : files_replace(path, script.data, script.size);
     umask(before);
     if (result != 0) text_format(said, "%s cannot be written: %s", path, strerror(errno));
@@ -83,7 +85,7 @@ static int write_script(const struct slurm_class *class, bool part, bool gpu, ch
 
 /* ---- the cluster ------------------------------------------------------------------------ */
 
-/* Runs one of Slurm's programs and takes what it prints. Returns 0, or -1 with a sentence. */
+/* Runs one of Slurm's programs and collects its output. Returns 0, or -1 with a sentence. */
 static int ask(const char *const *arguments, struct text *answer, struct text *why)
 {
     const struct process_spec spec = {
@@ -107,7 +109,7 @@ static bool find_program(const char *name, char path[PATH_MAX])
     return false;
 }
 
-/* Has any node a GPU, as sinfo lists generic resources ("gpu:h100:4")? */
+/* Returns true when a node has a GPU, by sinfo's list of generic resources ("gpu:h100:4"). */
 static bool has_gpus(void)
 {
     char program[PATH_MAX];
@@ -122,7 +124,7 @@ static bool has_gpus(void)
     return has;
 }
 
-/* Submits a script, behind job `after` if that is not 0. Returns the job's number, or 0. */
+/* Submits a script, to run after job `after` if that is not 0. Returns the job's number, or 0. */
 static unsigned long submit(const char *sbatch, const struct slurm_class *class, const char *script,
                             unsigned long after, struct text *said)
 {

@@ -1,10 +1,10 @@
-/* slurm: hands a class to a cluster: `./grade --class=DIR --slurm`. It writes two batch scripts and
- * submits them with sbatch: an array job, each task of which grades its part of the class
- * (--part=K/N) into the state folder that all of them share, and a job behind it that grades what
- * the tasks left (a node died) and makes the reports. Both are the call that was made, on other
- * machines; Slurm's own settings come from sbatch's variables (SBATCH_PARTITION, ...).
+/* slurm: submits the grading of a class to a cluster: `./grade --class=DIR --slurm`. It writes two
+ * batch scripts and submits them with sbatch: an array job, each task of which grades its part of
+ * the class (--part=K/N) into a shared state folder, and a job after it that grades what the tasks
+ * left (a node died) and makes the reports. Both run the same command line on other machines;
+ * Slurm's own settings come from sbatch's variables (SBATCH_PARTITION, ...).
  *
- * It does not wait for them and judges nothing. https://slurm.schedmd.com/sbatch.html
+ * It does not wait for the jobs and judges nothing. https://slurm.schedmd.com/sbatch.html
  */
 #ifndef OVERLAP_GRADER_CLASS_SLURM_H
 #define OVERLAP_GRADER_CLASS_SLURM_H
@@ -15,18 +15,18 @@
 #include <stddef.h>
 
 struct slurm_class {
-    const char *program; /* the grader, by its whole path */
-    const char *state;   /* the class's folder for results, by its whole path */
-    int count;           /* of this call's arguments; [0] is not looked at */
+    const char *program; /* absolute path of the grader */
+    const char *state;   /* absolute path of the class's state folder */
+    int count;           /* number of this call's arguments; [0] is skipped */
     char *const *arguments;
     size_t parts;      /* tasks of the array */
-    int jobs;          /* processors for each; 0: 2 */
-    bool gpu;          /* ask for one in each task */
-    bool gpu_if_there; /* ask for one if the cluster has any */
+    int jobs;          /* processors per task; 0: 2 */
+    bool gpu;          /* request a GPU for each task */
+    bool gpu_if_there; /* request a GPU if the cluster has any */
 };
 
-/* Returns 0 and says in `said` what was submitted, or 2 and why not. The scripts stay in the state
- * folder either way. */
+/* Returns 0 with the submitted jobs in `said`, or 2 with the reason. The scripts stay in the state
+ * folder in either case. */
 int slurm_submit(const struct slurm_class *class, struct text *said);
 
 #endif

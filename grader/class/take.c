@@ -1,4 +1,4 @@
-/* One submission: unpacked, its lessons found wherever they are, and copied. */
+/* Processes one submission: unpacks it, finds its lessons wherever they are, and copies them. */
 #include "grader/base/files.h"
 #include "grader/class/intake.h"
 #include "grader/class/unpack.h"
@@ -18,17 +18,17 @@
 
 #define MOST_DEPTH 8
 #define MOST_LOOKED_AT 50000
-#define FILE_LIMIT ((size_t)1 << 20) /* as the compiler's side has it */
+#define FILE_LIMIT ((size_t)1 << 20) /* the same as on the compiler's side */
 #define MOST_FILES 64
 #define MOST_SECONDS 300
 #define MOST_MEMORY ((rlim_t)2 << 30)
 #define WHY_LIMIT 2000
 
-/* Where a lesson's files were found; the best place so far. */
+/* The best place so far for a lesson's files. */
 struct place_found {
     const struct lesson *lesson;
     char folder[PATH_MAX];
-    unsigned rank; /* less is better */
+    unsigned rank; /* lower is better */
 };
 
 struct hunt {
@@ -39,7 +39,7 @@ struct hunt {
 
 /* ---- finding ---------------------------------------------------------------------------- */
 
-/* Folders of the repository, or of tools, in which the files of a lesson are not the student's. */
+/* Returns true for folders of the repository, or of tools, whose files are not the student's. */
 static bool is_passed_over(const char *name)
 {
     static const char *const names[] = {"__MACOSX",     "solutions", "tests",
@@ -50,8 +50,9 @@ static bool is_passed_over(const char *name)
     return false;
 }
 
-/* A file of that name: in a folder with the lesson's name it is meant more than elsewhere, and near
- * the top more than far below. Canvas puts the sender before a name, and "-1" behind it. */
+/* Ranks a file of a lesson's name: a folder with the lesson's name is better than another, and a
+ * place near the top better than one far below. Canvas puts the sender before a name, and "-1"
+ * after it. */
 static void look_at_file(struct hunt *hunt, const char *folder, const char *name, unsigned depth)
 {
     const char *last = strrchr(folder, '/') != NULL ? strrchr(folder, '/') + 1 : folder;
@@ -100,7 +101,7 @@ static bool found_anything(const struct hunt *hunt)
 
 /* ---- unpacking -------------------------------------------------------------------------- */
 
-/* "lovelaceada_4711_90210_streams-1.c": what the student called it. */
+/* Finds the student's own name for "lovelaceada_4711_90210_streams-1.c". */
 static void plain_name(const char *path, char *name, size_t size)
 {
     const char *last = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
@@ -109,7 +110,7 @@ static void plain_name(const char *path, char *name, size_t size)
     if (mark != NULL) {
         last = mark + strlen("_assignsubmission_file_");
     } else {
-        /* Behind two numbers in a row. */
+        /* It follows two consecutive numbers. */
         for (const char *at = last; (at = strchr(at, '_')) != NULL; at++) {
             const size_t first = strspn(at + 1, "0123456789");
             if (first == 0 || at[1 + first] != '_') continue;
@@ -143,7 +144,7 @@ static enum unpacked copy_file(const char *from, const char *to, struct text *wh
     return result;
 }
 
-/* "alice.url": a line with the path of a repository. */
+/* Follows "alice.url": a file with one line, the path of a repository. */
 static enum unpacked follow(const char *path, const char *to, struct text *why)
 {
     struct text line = {0};
@@ -159,7 +160,7 @@ static enum unpacked follow(const char *path, const char *to, struct text *why)
     return result;
 }
 
-/* Brings a source into a folder that can be looked through: *folder. */
+/* Makes a source available as a folder that can be searched: *folder. */
 static enum unpacked open_source(const char *source, const char *to, char *folder, size_t size,
                                  struct text *why)
 {
@@ -173,7 +174,7 @@ static enum unpacked open_source(const char *source, const char *to, char *folde
         return UNPACK_BAD;
     }
     if (S_ISDIR(status.st_mode) && unpack_is_repository(source)) {
-        /* What was committed; and what was not, where nothing can be checked out. */
+        /* The committed files; or the uncommitted ones, where nothing can be checked out. */
         if (unpack_repository(source, to, why) == UNPACKED) return UNPACKED;
     }
     if (S_ISDIR(status.st_mode)) {
@@ -187,7 +188,7 @@ static enum unpacked open_source(const char *source, const char *to, char *folde
     return copy_file(source, path, why);
 }
 
-/* A folder that holds nothing but archives. */
+/* Unpacks a folder that contains only archives. */
 static enum unpacked open_archives(const char *folder, const char *to, struct text *why)
 {
     struct dirent **names = NULL;
@@ -214,7 +215,7 @@ static bool is_source(const char *name)
                            strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0);
 }
 
-/* A source that belongs to another lesson is not taken along. */
+/* Sources of another lesson are not copied. */
 static bool is_of_another(const struct hunt *hunt, const struct lesson *lesson, const char *name)
 {
     for (size_t i = 0; i < hunt->count; i++)
@@ -245,7 +246,7 @@ static enum unpacked copy_lesson(const struct hunt *hunt, const struct place_fou
             snprintf(from, sizeof from, "%s/%s", place->folder, name) < (int)sizeof from &&
             snprintf(path, sizeof path, "%s/%s/%s", to, place->lesson->folder, name) <
                 (int)sizeof path - 8) {
-            /* One that cannot be read is as one that is not there. */
+            /* An unreadable file counts as missing. */
             result = copy_file(from, path, why);
             taken++;
         }
@@ -255,7 +256,7 @@ static enum unpacked copy_lesson(const struct hunt *hunt, const struct place_fou
     return result == UNPACK_TROUBLE ? result : UNPACKED;
 }
 
-/* ---- the whole -------------------------------------------------------------------------- */
+/* ---- one submission --------------------------------------------------------------------- */
 
 static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, struct text *why)
 {
@@ -291,7 +292,7 @@ static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, 
     return INTAKE_BAD;
 }
 
-/* In the process that may come to harm. */
+/* Runs in a process of its own, which the submission's files may crash. */
 static void take_apart(const json_t *entry, const struct lesson *const *table, const char *to,
                        int report)
 {
@@ -316,7 +317,7 @@ static void take_apart(const json_t *entry, const struct lesson *const *table, c
     _exit((int)result);
 }
 
-/* The hash of the names and contents of what is in the folder. */
+/* Hashes the names and contents of the folder's files. */
 static int hash_folder(struct sha256 *hash, const char *folder)
 {
     struct dirent **names = NULL;

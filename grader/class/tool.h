@@ -1,5 +1,5 @@
-/* tool: runs a program of the system's to its end, as git and Slurm's are, and takes what it
- * prints. It contains nothing: what it runs is trusted.
+/* tool: runs a system program such as git or one of Slurm's to its end and collects its output. The
+ * program is trusted and not contained.
  */
 #ifndef OVERLAP_GRADER_CLASS_TOOL_H
 #define OVERLAP_GRADER_CLASS_TOOL_H
@@ -13,7 +13,8 @@ enum tool_ended {
     TOOL_NOT_STARTED, /* "<arguments[0]> cannot be started: ..." */
 };
 
-/* `printed` (NULL: nobody asks) takes what it said; `why` the sentence where it was not done. */
+/* Appends the program's output to `printed` (may be NULL), and the sentence of a failure to
+ * `why`. */
 enum tool_ended tool_run(const struct process_spec *spec, const char *refuses, struct text *printed,
                          struct text *why);
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define MOST_ENTRIES 20000
-#define FILE_LIMIT ((int64_t)8 << 20)   /* larger ones are left out: no source is */
-#define TOTAL_LIMIT ((int64_t)64 << 20) /* of what comes out of one archive */
+#define FILE_LIMIT ((int64_t)8 << 20)   /* larger files are left out: no source is so large */
+#define TOTAL_LIMIT ((int64_t)64 << 20) /* limit for the contents of one archive */
 #define BLOCK 65536
 #define GIT_SECONDS 60
 
@@ -54,9 +54,9 @@ bool unpack_is_repository(const char *folder)
 
 /* ---- archives --------------------------------------------------------------------------- */
 
-static const struct archive_functions *library; /* unpack_archive has loaded it */
+static const struct archive_functions *library; /* loaded by unpack_archive */
 
-/* A path that stays below: relative, without "..". */
+/* Returns true for a relative path without "..", which stays below the folder. */
 static bool stays_below(const char *path)
 {
     if (path[0] == '/' || path[0] == '\0') return false;
@@ -79,7 +79,7 @@ static enum unpacked bad(struct archive *in, const char *what, struct text *why)
     return UNPACK_BAD;
 }
 
-/* One file of the archive, whole. */
+/* Writes one complete file of the archive. */
 static enum unpacked take_file(struct archive *in, const char *path, int64_t *total,
                                struct text *why)
 {
@@ -96,7 +96,8 @@ static enum unpacked take_file(struct archive *in, const char *path, int64_t *to
                         (long long)(TOTAL_LIMIT >> 20));
             return UNPACK_BAD;
         }
-        /* What is too large is read to its end, so that the next entry is found. */
+        /* A file that is too large is read to its end all the same, so that the next entry is
+         * found. */
         if ((int64_t)content.size + n <= FILE_LIMIT) text_add_bytes(&content, block, (size_t)n);
     }
     if (n < 0) {
@@ -105,7 +106,7 @@ static enum unpacked take_file(struct archive *in, const char *path, int64_t *to
         text_add(why, "no memory");
     } else if (files_replace(path, text_string(&content), content.size) == 0 || errno == EISDIR ||
                errno == ENOTDIR || errno == ENAMETOOLONG) {
-        result = UNPACKED; /* a name that cannot be one is left out */
+        result = UNPACKED; /* an invalid name is left out */
     } else {
         text_format(why, "%s cannot be written: %s", path, strerror(errno));
     }
@@ -213,8 +214,8 @@ enum unpacked unpack_repository(const char *repository, const char *to, struct t
     snprintf(copy, sizeof copy, "%s/.copy.git", to);
     snprintf(tar, sizeof tar, "%s/.head.tar", to);
     snprintf(output, sizeof output, "--output=%s", tar);
-    /* A clone has a configuration of its own: what the student's names (filters, hooks, monitors)
-     * is not run. */
+    /* A clone has its own configuration, so programs that the student's configuration names
+     * (filters, hooks, monitors) are not run. */
     const char *clone[] = {find_git(),
                            "-c",
                            "safe.directory=*",

@@ -14,7 +14,8 @@ static void put_hash(json_t *version, const char *key, struct sha256 *hash)
     json_put_text(version, key, text);
 }
 
-/* The programs that judge and run. What is not built (a recorder without a GPU) is left out. */
+/* Hashes the programs that judge and run. Programs that are not built (the recorder without a GPU)
+ * are left out. */
 static int hash_grader(json_t *version, const struct toolchain *toolchain, struct text *why)
 {
     static const char *const libraries[] = {"libcudart.so.13", "libcuda.so.1"};

@@ -74,7 +74,7 @@ static void become(const struct worker_job *job, size_t n, size_t count, pid_t p
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
-    /* What comes from the terminal is for the caller, who ends them in order. */
+    /* Signals of the terminal go to the caller only, which ends the workers in order. */
     setpgid(0, 0);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) signal(signals[i], SIG_DFL);
     parallel_take_share(n, count);
