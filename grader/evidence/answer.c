@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOT_READY 600 /* an answer, not an error */
+#define NOT_READY 600 /* "not ready" is a query's result, not an error */
 
-/* The errors that students meet: number, name in the runtime API, name in the driver API, and what
- * to look at when a call that should have succeeded gave it (NULL: nothing in particular). OpenCL's
- * have one name. */
+/* The errors that students meet: number, name in the runtime API, name in the driver API, and a
+ * hint for a call that should have succeeded but returned it (NULL: no hint). An OpenCL error has
+ * one name. */
 // clang-format off
 #define ERRORS(ROW, CL)                                                                            \
     ROW(0, "cudaSuccess", "CUDA_SUCCESS", NULL)                                                    \
@@ -67,7 +67,7 @@
     ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \
         N_("The software device does not have what was asked of it; what was printed says what."))     \
     ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", NULL)                                      \
-    /* OpenCL's are below 0. */                                                                   \
+    /* OpenCL's errors are below 0. */                                                             \
     CL(-1, "CL_DEVICE_NOT_FOUND",                                                                  \
         N_("A platform without a device of that type answers so: it is an answer, and no failure."))\
     CL(-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE", NULL)                                               \
@@ -170,7 +170,7 @@ struct answer answer_in(const struct evidence *evidence, const char *phase_name,
     return (struct answer){evidence, known ? phase : NULL, function, api, code};
 }
 
-/* That there is no platform, or no device on one, is an answer to who asks. */
+/* "No platform" and "no device of that type" are valid results of an OpenCL query, not failures. */
 static bool is_answer_of_opencl(int code)
 {
     return code == -1 || code == -1001;
@@ -190,7 +190,7 @@ const struct trace_record *answer_first_failed(const struct answer *answer)
     return NULL;
 }
 
-/* The query whose answer was taken for an error. */
+/* Returns the last query whose "not ready" the function returned as if it were an error. */
 static const struct trace_record *last_not_ready(const struct answer *answer)
 {
     const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL, .student = true};
@@ -202,8 +202,9 @@ static const struct trace_record *last_not_ready(const struct answer *answer)
     return last;
 }
 
-/* Where an error came from that no call on the student's own lines gave: a call that one of ours
- * made for the student, kernel(...) or work(...), or what it has launched other times. */
+/* Finds the call that caused an error which no call on the student's own lines returned: a call
+ * that the project's code made for the student, through kernel(...) or work(...), or with
+ * by_launcher a call of the code that launches the kernel elsewhere in the run. */
 static const struct trace_record *made_for_the_student(const struct answer *answer,
                                                        bool by_launcher)
 {
@@ -223,7 +224,7 @@ static const struct trace_record *made_for_the_student(const struct answer *answ
     return NULL;
 }
 
-/* What the device saw go wrong before it returned this error. */
+/* Returns the first finding that the device reported with this error code. */
 static const struct trace_record *finding_of(const struct evidence *evidence, int code)
 {
     const struct query findings = {.kind = TRACE_FINDING};
@@ -305,7 +306,7 @@ static bool failed_with(struct verdict *verdict, const struct answer *answer, in
 
     if (!answer_written(verdict, answer)) return false;
     if (answer->code == expected) return true;
-    /* The call that failed may have another way to say it than the one that we thought of. */
+    /* The failed call may have returned another error than `expected` for the same cause. */
     call = answer_first_failed(answer);
     if (call != NULL) expected = call->code;
     if (answer->code == expected) return true;

@@ -1,61 +1,68 @@
-/* answer: what every lesson's judge asks first of what the student's function returned, said in the
- * same words everywhere: is it written at all, did it succeed, did it return the error that it met.
+/* answer: the first questions that every lesson's judge asks about the return value of the
+ * student's function: is the function written at all, did it succeed, did it return the error that
+ * it met. Every lesson reports them in the same words.
  *
- * It knows CUDA's error codes by number and name only; the numbers of the runtime API and of the
- * driver API are the same where both have the error (CUDA Runtime API, "cudaError"; CUDA Driver
- * API, "CUresult").
+ * This module knows CUDA's error codes by number and name only. The runtime API and the driver API
+ * use the same number for an error that both have (CUDA Runtime API, "cudaError"; CUDA Driver API,
+ * "CUresult").
  */
 #ifndef OVERLAP_GRADER_EVIDENCE_ANSWER_H
 #define OVERLAP_GRADER_EVIDENCE_ANSWER_H
 
 #include "grader/evidence/judge.h"
 
-/* What a stub returns. No CUDA function does: cudaErrorNotYetImplemented is not used since 4.1. */
+/* The value that a stub returns. No CUDA function returns it: cudaErrorNotYetImplemented is unused
+ * since CUDA 4.1. */
 #define ANSWER_NOT_WRITTEN 31
 
-/* Which API's names a lesson speaks. */
+/* The API whose error names a lesson uses. */
 enum answer_api { ANSWER_RUNTIME, ANSWER_DRIVER };
 
-/* One answer of the student's function. */
+/* One return value of the student's function. */
 struct answer {
     const struct evidence *evidence;
-    const struct phase *phase; /* in which it was called; NULL: not known */
+    const struct phase *phase; /* the phase of the call; NULL: not known */
     const char *function;      /* "device_sync_transform" */
     enum answer_api api;
     int code; /* what it returned */
 };
 
-/* "cudaErrorInvalidValue (1)". The text is in `text`, which is returned. */
+/* Writes the error's name and number, "cudaErrorInvalidValue (1)", into `text` and returns
+ * `text`. */
 #define ANSWER_NAME_SIZE 80
 const char *answer_name(enum answer_api api, int code, char text[ANSWER_NAME_SIZE]);
 
-/* What `function` returned in a phase, which need not be in the record. *phase is set, and must
- * live as long as what is returned points to it. */
+/* Makes a struct answer for `function` called in the given phase. The record may lack that phase;
+ * otherwise *phase is filled in, and must live as long as the returned struct, which points to
+ * it. */
 struct answer answer_in(const struct evidence *evidence, const char *phase_name, uint32_t index,
                         const char *function, enum answer_api api, int code, struct phase *phase);
 
-/* The first call in its phase, on the student's own lines, that gave an error; NULL: none did. */
+/* Returns the first CALL in the answer's phase that a line of the student made and that returned an
+ * error; NULL: there is none. */
 const struct trace_record *answer_first_failed(const struct answer *answer);
 
-/* True when the function is written; otherwise the verdict fails, saying so in one line. */
+/* Returns true when the function is written; otherwise the verdict fails with one line that says
+ * so. */
 bool answer_written(struct verdict *verdict, const struct answer *answer);
 
-/* True when it returned success; otherwise the verdict fails, saying what there is to say of a
- * stub, or of an error, at the line of the call that failed where there is one. `doing` ends the
- * sentence "... returned X for": "an array of 100 floats". */
+/* Returns true when the function returned success; otherwise the verdict fails, with what is known
+ * about a stub or about the error, at the line of the failed call where there is one. `doing` ends
+ * the sentence "... returned X for": "an array of 100 floats". */
 bool answer_succeeded(struct verdict *verdict, const struct answer *answer, const char *doing);
 
-/* The same in one line, for the checks that need a success but are about something else: what is
- * wrong is said in full by the check `where`, "DeviceSync.EveryElementIsRight". */
+/* As answer_succeeded, but with a one-line failure, for checks that need a success but are about
+ * something else. `where` names the check that reports the problem in full:
+ * "DeviceSync.EveryElementIsRight". */
 bool answer_judgeable(struct verdict *verdict, const struct answer *answer, const char *where);
 
-/* True when it returned the error of its first call that failed (`expected`, where no call of the
- * student's own lines did); otherwise the verdict fails. `because` says why that error was
- * to come: "the array does not fit into the device's memory". */
+/* Returns true when the function returned the error of its first call that failed, or `expected`
+ * where no call on the student's own lines failed; otherwise the verdict fails. `because` says why
+ * that error had to occur: "the array does not fit into the device's memory". */
 bool answer_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
                         const char *because);
 
-/* The same where the error is what kernel(...) returned, which need be no call of CUDA's. */
+/* As answer_failed_with, for an error that kernel(...) returned, which need not be a CUDA call. */
 bool answer_launch_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
                                const char *because);
 

@@ -9,7 +9,7 @@ static double seconds_of(const struct trace_record *r)
     return r->end_ns > r->start_ns ? (double)(r->end_ns - r->start_ns) * 1e-9 : 0;
 }
 
-/* The longest of the records of that kind. */
+/* Returns the longest duration of the matching records, in seconds. */
 static double longest(const struct evidence *reference, const struct query *query)
 {
     double most = 0;
@@ -19,7 +19,7 @@ static double longest(const struct evidence *reference, const struct query *quer
     return most;
 }
 
-/* How long at least one of them was running. */
+/* Returns the seconds in which at least one matching operation was running. */
 static double busy(const struct evidence *reference, const struct query *query)
 {
     return (double)evidence_overlap(reference, query, NULL).a_ns * 1e-9;
@@ -39,8 +39,8 @@ static double of_copies(const struct evidence *reference, const struct phase *ph
                   longest(reference, &kernels));
 }
 
-/* The calls that make a context or end one; a moment in which several threads are in theirs counts
- * once. The records are in the order in which the calls returned. */
+/* Returns the seconds spent in calls that make or end a context; time in which several threads are
+ * in such calls counts once. The records are in the order in which the calls returned. */
 static double of_contexts(const struct evidence *reference, const struct phase *phase)
 {
     const struct query calls = {.phase = phase, .kind = TRACE_CALL, .name = "cuCtx*"};
@@ -57,7 +57,7 @@ static double of_contexts(const struct evidence *reference, const struct phase *
     return seconds;
 }
 
-/* Memory that the device works on; managed memory is the host's as well. */
+/* Returns true for memory that the device works on, managed memory included. */
 static bool is_devices(uint32_t place)
 {
     return place == TRACE_DEVICE || place == TRACE_ARRAY || place == TRACE_MANAGED;
@@ -76,8 +76,8 @@ struct work work_of(const struct evidence *evidence, const char *name)
         if (is_devices(r->to)) work.bytes_in += r->bytes;
         if (is_devices(r->from)) work.bytes_out += r->bytes;
     }
-    /* Contexts take turns: a kernel's time has the others' in it, and how many there are of them is
-     * chance. */
+    /* Contexts are time-sliced: a kernel's time includes the work of other contexts, and how many
+     * of them run beside it is chance. */
     if (evidence->plan->threshold->bound != BOUND_CONTEXTS)
         work.kernel_s = longest(evidence, &kernels);
     return work;
@@ -115,7 +115,7 @@ const char *bound_in_words(enum threshold_bound bound)
         [BOUND_COPIES] = N_("the longest of copying in, copying out and one kernel"),
         [BOUND_CONTEXTS] = N_("making and ending the contexts"),
         [BOUND_READING] = N_("the work on the device"),
-        [BOUND_NONE] = "", /* nobody is below it */
+        [BOUND_NONE] = "", /* no time is below it */
     };
     return _(words[bound]);
 }

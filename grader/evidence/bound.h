@@ -1,7 +1,7 @@
-/* bound: what nobody who does the whole work can do without, by the record of the reference
- * solution's run of the same inputs: so much time, so many bytes copied, a kernel that takes as
- * long. It is what a time is held against that looks too short to be true; what may be too long is
- * in thresholds.def as well.
+/* bound: lower bounds on the work and time of a submission, taken from the record of the reference
+ * solution's run with the same inputs: the time, the bytes copied and the duration of a kernel that
+ * nobody who does the whole work can save. A time below its bound is not believed. Upper limits on
+ * time are in thresholds.def.
  */
 #ifndef OVERLAP_GRADER_EVIDENCE_BOUND_H
 #define OVERLAP_GRADER_EVIDENCE_BOUND_H
@@ -10,20 +10,20 @@
 
 #include <stdint.h>
 
-/* Seconds of the reference's `phase` that its plan's threshold says cannot be left out
- * (enum threshold_bound), by its own record, and times the threshold's part of it. 0: the record
+/* Returns the lower bound in seconds for `phase`: the part of the reference's recorded work that
+ * the plan's threshold names (enum threshold_bound), times the threshold's `part`. 0: the record
  * does not say. */
 double bound_of(const struct evidence *reference, const char *phase);
 
-/* What a run copied, and how long its longest kernel took, in the phase; 0 where contexts are what
- * is timed. */
+/* The bytes that a run copied in the phase and the duration of its longest kernel; all 0 where the
+ * timed work is making contexts. */
 struct work {
     uint64_t bytes_in, bytes_out; /* to the device, from it */
     double kernel_s;
 };
 struct work work_of(const struct evidence *evidence, const char *phase);
 
-/* "the work on the device" */
+/* Names the bound in a sentence: "the work on the device". */
 const char *bound_in_words(enum threshold_bound bound);
 
 #endif

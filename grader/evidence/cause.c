@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a timeline shows of a phase. */
+/* The properties of a phase that are compared. */
 struct shown {
     size_t kernels, copies, copied_pageable, in_default, contexts, waits;
     uint64_t bytes;       /* copied */
-    double beside;        /* part of the copying time beside a kernel */
-    double at_once;       /* kernels, on average while there was one */
-    double idle;          /* part of the span in which the device did nothing */
+    double beside;        /* fraction of the copying time during which a kernel ran */
+    double at_once;       /* kernels running at once, on average while at least one ran */
+    double idle;          /* fraction of the span in which the device did nothing */
     const char *waits_by; /* the call that made the host wait first */
 };
 
@@ -77,7 +77,7 @@ __attribute__((format(printf, 2, 3))) static void clause(struct clauses *clauses
     va_list list;
     char one[240];
 
-    if (clauses->count == 3) return; /* what differs most is asked first */
+    if (clauses->count == 3) return; /* the largest differences are added first */
     va_start(list, format);
     vsnprintf(one, sizeof one, _(format), list);
     va_end(list);
@@ -87,7 +87,7 @@ __attribute__((format(printf, 2, 3))) static void clause(struct clauses *clauses
     clauses->count++;
 }
 
-/* Work that the reference has side by side, and this one after the other. */
+/* Adds a clause for work that overlaps in the reference and is serial in the submission. */
 static void say_overlap(struct clauses *clauses, const struct shown *own, const struct shown *other)
 {
     if (own->copies > 0 && other->beside > 0.1 && own->beside < other->beside / 2) {
@@ -109,7 +109,7 @@ static void say_overlap(struct clauses *clauses, const struct shown *own, const 
                other->at_once);
 }
 
-/* More work than the reference asks for. */
+/* Adds clauses for more work than the reference asks for. */
 static void say_amount(struct clauses *clauses, const struct shown *own, const struct shown *other)
 {
     if (own->contexts > other->contexts)

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define LEAK_PLACES 8
-#define NOT_READY 600 /* cudaErrorNotReady and CUDA_ERROR_NOT_READY: an answer, not an error */
+/* cudaErrorNotReady and CUDA_ERROR_NOT_READY: a query's result, not an error. */
+#define NOT_READY 600
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
@@ -24,7 +25,8 @@ static bool is_listed(const struct trace_record *finding, const enum trace_findi
     return false;
 }
 
-/* The listed findings in their order, each once. The caller frees it. NULL: no memory. */
+/* Returns the listed findings in their order, repetitions folded. The caller frees them. NULL: no
+ * memory. */
 static struct trace_folded *distinct_findings(const struct evidence *evidence,
                                               enum trace_kind class,
                                               const enum trace_finding_kind_id *kinds,
@@ -42,8 +44,8 @@ static struct trace_folded *distinct_findings(const struct evidence *evidence,
     return found;
 }
 
-/* A finding in device code names its own file, as the compiler was given it: the student's when it
- * is one of the lesson's files. */
+/* A finding in device code carries its own file name, as the compiler was given it. The place is
+ * the student's when that is one of the lesson's files. */
 static bool place_in_device_code(const struct evidence *evidence,
                                  const struct trace_record *finding, struct place *place)
 {
@@ -64,7 +66,8 @@ static bool place_in_device_code(const struct evidence *evidence,
     return true;
 }
 
-/* One side is in a default stream, the other in one that was made: it was left out, most likely. */
+/* Returns true when one side is in a default stream and the other in a created one: most likely the
+ * stream argument was left out. */
 static bool left_out_the_stream(const struct trace_record *finding)
 {
     const enum trace_finding_kind_id kind = trace_finding_kind_of(finding->finding.id);
@@ -74,7 +77,7 @@ static bool left_out_the_stream(const struct trace_record *finding)
             (sides[0].stream == STREAM_CREATED && sides[1].stream == STREAM_DEFAULT));
 }
 
-/* What is out of bounds in a kernel of ours is what it was given. */
+/* An access out of bounds in one of the project's kernels comes from the kernel's arguments. */
 static const char *hint_of(const struct evidence *evidence, const struct trace_record *finding)
 {
     struct place place;
@@ -90,14 +93,15 @@ static const char *hint_of(const struct evidence *evidence, const struct trace_r
     return trace_finding_hint(finding);
 }
 
-/* On the student's own line: in a kernel of theirs, or where they launched one of ours. */
+/* Fails at the student's own line: the line in the student's kernel, or the line that launched one
+ * of the project's kernels. */
 static void fail_with_finding(struct verdict *verdict, const struct evidence *evidence,
                               const struct trace_record *finding, const char *before)
 {
     struct place place, launch;
     char sentence[TRACE_SENTENCE_SIZE];
 
-    if (verdict->failure_count == VERDICT_FAILURES) { /* counted, and not shown */
+    if (verdict->failure_count == VERDICT_FAILURES) { /* counted, but not shown */
         memset(&place, 0, sizeof place);
         verdict_fail_at(verdict, &place, "%s", "");
         return;
@@ -138,7 +142,7 @@ bool verdict_causes(struct verdict *verdict, const struct evidence *evidence)
     return verdict_failed(verdict);
 }
 
-/* Of a class, TRACE_FINDING or TRACE_ADVICE. */
+/* Fails with all listed findings of `class`, TRACE_FINDING or TRACE_ADVICE. */
 static void fail_with_all(struct verdict *verdict, const struct evidence *evidence,
                           enum trace_kind class, const enum trace_finding_kind_id *kinds,
                           const char *before)
@@ -186,7 +190,7 @@ void verdict_advice_after(struct verdict *verdict, const struct evidence *eviden
 
 /* ---- leaks --------------------------------------------------------------------------------- */
 
-/* The record of the object's end, if that was before the record `end`; or NULL. */
+/* Returns the record of the object's end if it precedes the record `end`, else NULL. */
 static const struct trace_record *ending_of(const struct evidence *evidence,
                                             const struct trace_record *created,
                                             const struct trace_record *end)
@@ -196,9 +200,10 @@ static const struct trace_record *ending_of(const struct evidence *evidence,
     return destroyed != NULL && (end == NULL || destroyed < end) ? destroyed : NULL;
 }
 
-/* A detached thread ends by itself, at some time: what is wrong is one that had not. A call after
- * the phase's end is proof, and so is that it is still there much later; it may take a moment to be
- * gone after it has said that it is done. */
+/* A detached thread ends on its own at some time; it leaks when it had not ended by the end of the
+ * phase. A call of the thread after that end is proof, and so is that it still exists much later.
+ * Existing shortly after is no proof: a thread needs a moment to exit after it has signalled that
+ * it is done. */
 static const struct trace_record *call_after(const struct evidence *evidence,
                                              const struct trace_record *thread,
                                              const struct trace_record *end)
@@ -236,7 +241,7 @@ static void threads_at_work(struct verdict *verdict, const struct evidence *evid
                              "release them while the thread still writes.");
         verdict_hint(verdict, "Join it instead of detaching it, or let it tell when it is done "
                               "(a semaphore, a condition variable) and wait for that.");
-        return; /* the others as well, from the same line */
+        return; /* one failure is enough: the other threads come from the same line */
     }
 }
 
@@ -246,7 +251,8 @@ void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
     verdict_leaks_after(verdict, evidence, phase, "");
 }
 
-/* Those of `what` (0: everything), one failure per line that leaks, however often it does. */
+/* Fails for leaked objects of kind `what` (0: all kinds), with one failure per source line, however
+ * many objects it leaks. */
 static void objects_left(struct verdict *verdict, const struct evidence *evidence,
                          const struct phase *phase, uint32_t what, const char *before)
 {
@@ -272,7 +278,7 @@ static void objects_left(struct verdict *verdict, const struct evidence *evidenc
     for (size_t i = 0; i < places; i++) {
         const struct trace_held *row = trace_held(leaked[i]->what);
         char sentence[160];
-        if (row == NULL) continue; /* nothing that a program gives back */
+        if (row == NULL) continue; /* not an object that a program must release */
         trace_leak_sentence(leaked[i]->what, count[i], bytes[i], messages_get, sentence,
                             sizeof sentence);
         verdict_fail(verdict, evidence, leaked[i], "%s%s%s", before, *before != '\0' ? " " : "",
@@ -318,6 +324,6 @@ void verdict_calls_succeed(struct verdict *verdict, const struct evidence *evide
                              "that does not exist.");
         verdict_hint(verdict, "Check the arguments on that line, and the returned value of every "
                               "call before it.");
-        return; /* the errors that follow have this one as their cause */
+        return; /* later errors have this one as their cause */
     }
 }

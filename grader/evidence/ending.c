@@ -1,5 +1,5 @@
-/* What is said when a run did not end well: which way it ended, on which line, and what to look at
- * next. */
+/* What a check reports when a run did not end well: how it ended, on which line, and what to look
+ * at next. */
 #include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
@@ -69,7 +69,7 @@ bool evidence_ending_place(const struct evidence *evidence, struct place *place)
     return false;
 }
 
-/* The run's own words, where its task makes one slip likelier than others. */
+/* Returns the run plan's own hint, where it has one for this ending. */
 static const char *hint_of(const struct evidence *evidence)
 {
     const struct run_plan *plan = evidence->plan;
@@ -82,7 +82,8 @@ static const char *hint_of(const struct evidence *evidence)
     return advices[evidence->ending].hint;
 }
 
-/* The device saw what was wrong before the process died of it: its words say more. */
+/* Returns the device's last finding: the device saw the error before the process died of it, and
+ * its sentence says more than the signal. */
 static const struct trace_record *last_finding(const struct evidence *evidence)
 {
     struct query query = {.kind = TRACE_FINDING};
@@ -115,7 +116,7 @@ static void say_briefly(struct verdict *verdict, const struct evidence *evidence
     fail_somewhere(verdict, evidence, what);
 }
 
-/* The cause is in another run. */
+/* Reports a run that was cut short or not made because another run did not end. */
 static void say_given_up(struct verdict *verdict, const struct evidence *evidence, const char *told)
 {
     char what[600], see[200] = "", given_up[100] = "";
@@ -129,18 +130,19 @@ static void say_given_up(struct verdict *verdict, const struct evidence *evidenc
     fail_somewhere(verdict, evidence, what);
 }
 
-/* "3 kernels"; of what the record says already, "2" or "none". */
+/* Writes "3 kernels", or with `what` NULL only "2" or "none". */
 static const char *amount(uint64_t count, const char *what, char *text, size_t size)
 {
     if (what == NULL)
         snprintf(text, size, count == 0 ? _("none") : "%" PRIu64, count);
-    else /* the plural's letter is English */
+    else /* the plural "s" is for English only */
         snprintf(text, size, "%" PRIu64 " %s%s", count, what,
                  count == 1 || messages_language()[0] != '\0' ? "" : "s");
     return text;
 }
 
-/* The record is not what the device wrote: what it speaks of, and what the device counted. */
+/* Reports a record that differs from what the device wrote: the counts in the record, and the
+ * device's own counts. */
 static void say_record_is_forged(struct verdict *verdict, const struct evidence *evidence)
 {
     static const struct {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A CALL or OPERATION that carries a request number, sorted by process, request, kind, place. */
+/* A CALL or OPERATION that carries a request number. Sorted by process, request, kind, index. */
 struct request_link {
     uint32_t process;
     uint64_t request;
@@ -17,9 +17,8 @@ struct request_link {
     uint32_t index;
 };
 
-/* Of something with a number, which other records name: when it was made or ended, a stack, the
- * calls of a thread.
- * Sorted by process, kind, what, object, place. */
+/* A record about an object with a number that other records name: its creation or end, a stack, or
+ * a call of a thread. Sorted by process, kind, what, object, index. */
 struct object_link {
     uint32_t process, kind, what;
     uint64_t object;
@@ -27,12 +26,12 @@ struct object_link {
 };
 
 struct module_base {
-    uint32_t process, number; /* the how-manieth that was noted */
+    uint32_t process, number; /* the rank in which the record came */
     uint64_t base;
 };
 
-/* The record may be full, and of a submission's making: whatever is asked for each record has to be
- * found without going through all of them. */
+/* The trace may be full and made by a submission, so each lookup per record must work without a
+ * scan of all records. */
 struct evidence_index {
     struct request_link *links;
     size_t link_count;
@@ -40,8 +39,8 @@ struct evidence_index {
     size_t object_count;
     struct module_base *bases; /* of lesson.so, sorted by process */
     size_t base_count;
-    uint32_t *position; /* of each record: where it was asked for, as an index into the trace */
-    bool callers_known; /* the device knows them: records without one are not the student's */
+    uint32_t *position; /* per record: where it was asked for, as an index into the trace */
+    bool callers_known; /* the device records callers: a record without one is not the student's */
 };
 
 static int compare_links(const void *a, const void *b)
@@ -53,7 +52,7 @@ static int compare_links(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The first record of that kind with that request number, or NULL. */
+/* Returns the first record of that kind with that request number, or NULL. */
 static const struct trace_record *find_request(const struct evidence *evidence, uint32_t process,
                                                uint64_t request, uint32_t kind)
 {
@@ -119,7 +118,8 @@ const struct trace_record *evidence_object(const struct evidence *evidence, uint
     return same ? &evidence->trace.records[found->index] : NULL;
 }
 
-/* The runner notes lesson.so, and before anybody notes another. The first of a process counts. */
+/* The runner records the load address of lesson.so before anything else can record one. The first
+ * such record of a process counts. */
 static void index_bases(struct evidence_index *index, const struct trace *trace)
 {
     const char *lesson = NULL;
@@ -206,10 +206,10 @@ void evidence_release(struct evidence *evidence)
     memset(evidence, 0, sizeof *evidence);
 }
 
-/* ---- where ---------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------- */
 
-/* The load address of lesson.so in the record's process: as it noted itself, else the runner's,
- * which a forked child shares. */
+/* Returns the load address of lesson.so in the record's process: the one that the process recorded,
+ * else the runner's, which a forked child shares. */
 static uint64_t base_in(const struct evidence *evidence, uint32_t process)
 {
     const struct evidence_index *index = evidence->index;
@@ -226,7 +226,7 @@ static uint64_t base_in(const struct evidence *evidence, uint32_t process)
     return found ? index->bases[low].base : evidence->base;
 }
 
-/* Where in lesson.so the record's call was made. False: not in it. */
+/* Computes where in lesson.so the record's call was made. False: not in lesson.so. */
 static bool offset_of(const struct evidence *evidence, const struct trace_record *record,
                       uint64_t *offset)
 {
@@ -237,7 +237,8 @@ static bool offset_of(const struct evidence *evidence, const struct trace_record
         if (call != NULL) caller = call->caller;
     }
     const uint64_t base = base_in(evidence, record->process);
-    /* The return address may already belong to the next line: one byte back is inside the call. */
+    /* The return address may already belong to the next line: the byte before it is inside the
+     * call. */
     *offset = caller - 1 - base;
     return caller > base;
 }
@@ -253,8 +254,8 @@ bool evidence_place(const struct evidence *evidence, const struct trace_record *
     return false;
 }
 
-/* Of the calls that a finding names besides its own, the first that is the student's: of two
- * accesses that are not ordered, the other one. */
+/* Of the calls that a finding names besides its own, takes the first that is the student's: for a
+ * race, the other access. */
 static bool students_among_calls(const struct evidence *evidence,
                                  const struct trace_record *finding, struct place *place)
 {
@@ -270,7 +271,7 @@ static bool students_among_calls(const struct evidence *evidence,
     return false;
 }
 
-/* The innermost line of the student's on the record's stack. */
+/* Finds the innermost line of the student's on the record's stack. */
 static bool place_on_stack(const struct evidence *evidence, const struct trace_record *record,
                            struct place *place)
 {
@@ -309,15 +310,16 @@ bool evidence_by_submission(const struct evidence *evidence, const struct trace_
     if (offset_of(evidence, record, &offset) &&
         sources_know(evidence->sources, offset, &submission))
         return submission;
-    /* From no line that is known: by way of a library that was given the call (pthread_once, a
-     * thread that is nothing else), or from code that the program made. Ours does neither. */
+    /* The caller is unknown: the call came through a library that was given the function
+     * (pthread_once, a thread whose start routine is the function itself), or from code that the
+     * program generated. The project's code does neither. */
     return record->kind != TRACE_HOST_CALL && (record->caller != 0 || (call && call->caller != 0));
 }
 
 struct sentence_of {
     const struct evidence *evidence;
     uint32_t process;
-    struct place own; /* where the finding itself is shown */
+    struct place own; /* the place at which the finding itself is shown */
 };
 
 static bool write_place(const struct trace_call *call, char *text, size_t size, void *user)
@@ -327,7 +329,7 @@ static bool write_place(const struct trace_call *call, char *text, size_t size, 
         .process = of->process, .caller = call->address, .stack = call->stack};
     struct place place, own;
     if (!evidence_place(of->evidence, &record, &place)) return false;
-    /* A call that one of ours made for the student is called from the student's line. */
+    /* A call that the project's code made for the student is attributed to the student's line. */
     if (!place.submission && place_on_stack(of->evidence, &record, &own)) place = own;
     if (strcmp(place.file, of->own.file) == 0)
         snprintf(text, size, _("line %u"), place.line);
@@ -485,7 +487,7 @@ ptrdiff_t judge_first_difference(const void *output, const void *expected, size_
     return -1;
 }
 
-/* ---- how it ended -----------------------------------------------------------------------------
+/* ---- ending -----------------------------------------------------------------------------------
  */
 
 static const char *bytes_in_words(uint64_t bytes, char *text, size_t size)
@@ -523,7 +525,7 @@ bool evidence_usable(const struct evidence *evidence)
            evidence->trace.dropped == 0 && !evidence->trace.forged;
 }
 
-/* Those that have no values to tell. */
+/* The endings whose sentence contains no values. */
 static const char *const plain_endings[ENDED_COUNT + 1] = {
     [ENDED_WELL] = N_("came to its end"),
     [ENDED_OUTPUT] = N_("printed more than 1 MiB and was stopped"),

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Comes with the loss of the context: there is nothing that one could still wait for. */
+/* Comes with the loss of the context: no work is left that could be waited for. */
 #define LAUNCH_FAILED 719 /* cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED */
 
 bool failures_find(const struct evidence *evidence, const char *name,
@@ -22,9 +22,9 @@ bool failures_find(const struct evidence *evidence, const char *name,
     return false;
 }
 
-/* "cudaMalloc on line 12 was made to fail with cudaErrorMemoryAllocation (2), as if ...": the words
- * with which every failure begins. A call that one of ours made for the student is called from
- * there. */
+/* Writes the words with which every failure begins: "cudaMalloc on line 12 was made to fail with
+ * cudaErrorMemoryAllocation (2), as if ...". The line of a call that the project's code made for
+ * the student is the student's line. */
 static void describe(const struct evidence *evidence, const struct trace_record *failed, char *text,
                      size_t size)
 {
@@ -54,7 +54,7 @@ static void describe(const struct evidence *evidence, const struct trace_record 
                  failed->name, line, (int)sizeof why, _(why));
         return;
     }
-    /* In the words of the API that the call is of. */
+    /* Uses the names of the call's API. */
     const enum answer_api api =
         strncmp(failed->name, "cuda", 4) == 0 ? ANSWER_RUNTIME : ANSWER_DRIVER;
     snprintf(text, size,
@@ -64,7 +64,7 @@ static void describe(const struct evidence *evidence, const struct trace_record 
              (int)sizeof why, _(why));
 }
 
-/* The run with that failure crashed, hung, or left. */
+/* Reports that the run with this failure crashed, hung, or exited. */
 static void say_ended_badly(struct verdict *verdict, const struct evidence *evidence,
                             const struct trace_record *failed, const char *before)
 {
@@ -94,7 +94,7 @@ static void say_ended_badly(struct verdict *verdict, const struct evidence *evid
                           "the beginning?");
 }
 
-/* What the function returned is neither the error nor a success that is one. */
+/* Fails when the function returned neither the error nor a success with the right result. */
 static void judge_answer(struct verdict *verdict, const struct answer *answer,
                          const struct failures_contract *contract,
                          const struct trace_record *failed, const char *before)
@@ -136,8 +136,8 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
                               "is not success, and return that one, not the last one.");
 }
 
-/* What a way out that was never walked gets wrong beside leaks: memory that is released while work
- * still uses it, handles that were never made. */
+/* The findings, besides leaks, that an untested error path typically causes: memory released while
+ * work still uses it, handles that were never made. */
 static const enum trace_finding_kind_id findings[] = {
     FINDING_KIND_RACE,         FINDING_KIND_FREED_IN_USE,   FINDING_KIND_CHANGED_IN_FLIGHT,
     FINDING_KIND_WRONG_SIDE,   FINDING_KIND_USE_AFTER_FREE, FINDING_KIND_DOUBLE_FREE,
@@ -145,8 +145,9 @@ static const enum trace_finding_kind_id findings[] = {
     FINDING_KIND_COUNT,
 };
 
-/* The call was the student's, and not one that the drive made itself because its program asked
- * more, or less, often this time. The phase may have no end. */
+/* Returns true when the failed call is in a phase DRIVE_INJECTIONS. It was selected by its number,
+ * so where the program made more or fewer calls than in the plain run it may be one of the drive's
+ * own. The phase may have no end. */
 static bool is_the_students(const struct evidence *evidence, const struct trace_record *failed)
 {
     bool inside = false;
@@ -156,7 +157,8 @@ static bool is_the_students(const struct evidence *evidence, const struct trace_
     return inside;
 }
 
-/* One run. `plain`: that in which no call failed. Returns whether a call failed in it. */
+/* Judges one run. `plain`: the run without failures. Returns true when a call failed in this
+ * run. */
 static bool judge_one(struct verdict *verdict, const struct evidence *plain,
                       const struct evidence *evidence, const struct failures_contract *contract)
 {
@@ -175,7 +177,7 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
         say_ended_badly(verdict, evidence, failed, before);
         return true;
     }
-    /* The program took another way this time and never came there. */
+    /* The program took another path in this run and did not reach the call. */
     if (failed == NULL) return false;
     if (!phases_get(verdict, evidence, DRIVE_INJECTIONS, 0, &whole)) return true;
     const struct answer answer = contract->answer(evidence, failed, &phase);
@@ -184,11 +186,11 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     for (uint32_t i = 0;
          !verdict_failed(verdict) && evidence_phase(evidence, DRIVE_INJECTIONS, i, &whole); i++)
         verdict_leaks_after(verdict, evidence, &whole, sentence);
-    /* A query that fails by itself says nothing of the work, and nobody is asked to wait for it in
-     * another way then. */
+    /* A query that fails on its own says nothing about the work, and the function need not wait for
+     * the work in another way then. */
     if (waits_query(failed) && failed->code != LAUNCH_FAILED) return true;
     snprintf(sentence, sizeof sentence, _("%s. Then: "), before);
-    /* What is found without a failure too is told elsewhere. */
+    /* Findings that the plain run has too are reported by other checks. */
     if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)
         verdict_findings_after(verdict, evidence, findings, sentence);
     if (!verdict_failed(verdict) && contract->advice && failed->code != LAUNCH_FAILED &&
@@ -218,7 +220,7 @@ void failures_judge(struct verdict *verdict, const struct evidence *evidence,
         verdict_why(verdict, "A program that works with a device makes calls that can fail.");
         return;
     }
-    /* The first that is not borne is told; the others after it often have the same cause. */
+    /* Only the first failure is reported; later ones often have the same cause. */
     if (verdict_failed(verdict)) return;
     if (failed < evidence->fault_calls)
         verdict_figure(verdict, "injections",

@@ -1,8 +1,10 @@
 /* failures: the check that every lesson has: each call that can fail is made to fail once, in a run
- * of its own (RUN_INJECTIONS), and every time the student's function has to return that error, or
- * to do its work in spite of it, and to leave nothing behind, no work on what it releases either.
+ * of its own (RUN_INJECTIONS). Each time the student's function must return that error or do its
+ * work in spite of it, and must leave nothing behind: no objects, and no work on memory that it
+ * releases.
  *
- * What a lesson's contract says beyond that, its judge knows.
+ * Requirements of a lesson's contract beyond that are checked by its own judge (struct
+ * failures_contract).
  */
 #ifndef OVERLAP_GRADER_EVIDENCE_FAILURES_H
 #define OVERLAP_GRADER_EVIDENCE_FAILURES_H
@@ -10,12 +12,12 @@
 #include "grader/evidence/answer.h"
 #include "grader/evidence/judge.h"
 
-/* The name of the run plan and of the check, the same in every lesson. */
+/* The name of the run plan and of the check; both are the same in every lesson. */
 #define FAILURES_RUN "injections"
 #define FAILURES_CHECK "EveryErrorIsReturnedAndNothingLeaks"
 
-/* Every run is a small one. A program that asks a lost device again and again whether it is done
- * is stopped soon, and has not filled gigabytes with the record of it. */
+/* Each run is small. These limits stop a program that polls a lost device for ever before it has
+ * filled gigabytes with its record. */
 #define FAILURES_SECONDS 8
 #define FAILURES_RECORDS (1u << 14)
 
@@ -27,28 +29,30 @@
     }
 
 struct failures_contract {
-    bool advice; /* a wait is not left to what GPUs do beyond the documentation */
+    bool advice; /* true: the device's advice fails too, so each wait must be promised by CUDA */
     enum answer_api api;
-    /* The student's function in which the call failed, and what it returned: evidence, phase,
-     * function, code. `failed`: the CALL. */
+    /* Returns the student's function in which the call `failed` (a CALL) happened, and its return
+     * value. The callback fills in evidence, phase, function and code. */
     struct answer (*answer)(const struct evidence *evidence, const struct trace_record *failed,
                             struct phase *phase);
-    /* The function succeeded although the call had failed: is the result there, and right? */
+    /* Called when the function succeeded although a call had failed: is the result there, and
+     * right? */
     bool (*right)(const struct evidence *evidence);
-    /* What else the contract says of this run; `before` begins a sentence about the failed call.
-     * NULL: nothing. */
+    /* Checks what else the contract says of this run; `before` begins a sentence about the failed
+     * call. NULL: nothing. */
     void (*more)(struct verdict *verdict, const struct evidence *evidence,
                  const struct answer *answer, const struct trace_record *failed,
                  const char *before);
-    /* No work of a call may be left when it returns, after a failure either. */
+    /* true: no work of the function may be pending when it returns, also after a failure */
     bool waits;
 };
 
-/* Judges the runs of `evidence`->injections; the run without a failure must have been good. */
+/* Judges the runs of `evidence`->injections. The run without an injected failure must have ended
+ * well. */
 void failures_judge(struct verdict *verdict, const struct evidence *evidence,
                     const struct failures_contract *contract);
 
-/* In which phase of that name the call failed: its index. False: in none. */
+/* Finds the phase of that name in which the call failed, and its index. False: in none. */
 bool failures_find(const struct evidence *evidence, const char *name,
                    const struct trace_record *failed, struct phase *phase, uint32_t *index);
 

@@ -8,7 +8,7 @@ uint64_t given_stream(const struct evidence *evidence, uint32_t number)
     uint32_t i = 0;
     for (size_t k = 0; k < evidence->trace.count; k++) {
         const struct trace_record *r = &evidence->trace.records[k];
-        if (r->kind == TRACE_MARK) break; /* the student's functions are called from here on */
+        if (r->kind == TRACE_MARK) break; /* the student's functions are called after this mark */
         if (r->kind == TRACE_CREATE && r->what == TRACE_STREAM &&
             (r->flags & TRACE_IMPLICIT) == 0 && i++ == number)
             return r->object;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Said again here, and not taken from the kernel's header: the judge's idea of the right answer
- * must not move when the kernel does. */
+/* Repeated here instead of taken from the kernel's header: the judge's expected result must not
+ * change when the kernel does. */
 #define ROUNDS 50
 #define PERIOD 1009u
 
-/* Every step rounded to float, on every compiler. */
+/* Computes the result with every step rounded to float, whatever the compiler. */
 static float step_by_step(float input, size_t index, unsigned marks)
 {
     volatile float value = input;
@@ -22,10 +22,11 @@ static float step_by_step(float input, size_t index, unsigned marks)
     return value + (float)(marks * (1u + (unsigned)(index % PERIOD)));
 }
 
-/* What a kernel leaves that adds `marks` times the element's mark (multiply_divide_twice: 2). */
+/* Returns the result of a kernel that adds `marks` times the element's mark (multiply_divide_twice:
+ * 2). */
 static float marked(float input, size_t index, unsigned marks)
 {
-    /* Doubling and halving are exact between these bounds: what is left of them is the input. */
+    /* Doubling and halving are exact between these bounds and leave the input unchanged. */
     if (!(fabsf(input) < 0x1p+126f && fabsf(input) > 0x1p-120f))
         return step_by_step(input, index, marks);
     return input + (float)(marks * (1u + (unsigned)(index % PERIOD)));
@@ -41,7 +42,7 @@ static bool same(float a, float b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* What a wrong element is. The order is that of the questions: the first that fits is the answer.
+/* How an element is wrong. The tests are made in this order; the first that matches decides.
  */
 enum wrong { WRONG_POISON, WRONG_UNCHANGED, WRONG_TWICE, WRONG_KERNEL, WRONG_VALUE, WRONG_COUNT };
 
@@ -94,7 +95,7 @@ static bool is_copy(const struct trace_record *operation, bool to_host)
     return operation->what == TRACE_COPY && (host == TRACE_PINNED || host == TRACE_PAGEABLE);
 }
 
-/* The statement that wrong elements of this kind come from, as far as the record tells. */
+/* Returns the statement that wrong elements of this kind come from, as far as the record shows. */
 static const struct trace_record *suspect(const struct evidence *evidence,
                                           const struct host_reference_array *array, enum wrong kind)
 {
@@ -112,7 +113,7 @@ static const struct trace_record *suspect(const struct evidence *evidence,
     return found;
 }
 
-/* All copies in one direction together take fewer bytes than the array has. */
+/* Reports when all copies in one direction together have fewer bytes than the array. */
 static bool say_short_copy(struct verdict *verdict, const struct evidence *evidence,
                            const struct host_reference_array *array)
 {

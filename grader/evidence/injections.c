@@ -8,9 +8,9 @@
 struct candidate {
     const struct trace_record *call;
     uint32_t phase;
-    size_t number; /* of its function's calls that can fail, from 1 */
+    size_t number; /* index among the calls of its function that can fail, from 1 */
     bool wanted;
-    bool first; /* of its line */
+    bool first; /* the first call of its line */
 };
 
 static bool same_line(const struct candidate *a, const struct candidate *b)
@@ -19,7 +19,8 @@ static bool same_line(const struct candidate *a, const struct candidate *b)
            strcmp(a->call->name, b->call->name) == 0;
 }
 
-/* A call that can be made to fail; of the C library's only those on the student's own lines. */
+/* Returns true for a call that can be made to fail. Calls of the C library count only on the
+ * student's own lines. */
 static bool can_fail(const struct evidence *evidence, const struct trace_record *record)
 {
     if (!(record->flags & TRACE_CAN_FAIL)) return false;
@@ -27,8 +28,7 @@ static bool can_fail(const struct evidence *evidence, const struct trace_record 
            (record->kind == TRACE_HOST_CALL && evidence_by_submission(evidence, record));
 }
 
-/* All calls in the phase that can fail, behind those that there are. Returns how many there are
- * then. */
+/* Appends all calls in the phase that can fail. Returns the new number of candidates. */
 static size_t collect(const struct evidence *evidence, const struct phase *phase, uint32_t number,
                       struct candidate *all, size_t count)
 {
@@ -45,7 +45,7 @@ static size_t collect(const struct evidence *evidence, const struct phase *phase
     return count;
 }
 
-/* Of each line the first and the last. Returns how many that are. */
+/* Marks the first and the last call of each line as wanted. Returns how many were marked. */
 static size_t want_ends(struct candidate *all, size_t count)
 {
     size_t wanted = 0;
@@ -62,7 +62,7 @@ static size_t want_ends(struct candidate *all, size_t count)
     return wanted;
 }
 
-/* `room` of the `others` that are not wanted yet, evenly. */
+/* Marks `room` of the `others` that are not wanted yet, evenly spaced. */
 static void want_evenly(struct candidate *all, size_t count, size_t others, size_t room)
 {
     size_t seen = 0;
@@ -90,7 +90,7 @@ size_t injections_choose(const struct evidence *evidence, struct injection *chos
     struct candidate *all = calloc(evidence->trace.count + 1, sizeof *all);
     if (all == NULL) return 0;
     const bool ends_only = evidence->plan != NULL && (evidence->plan->flags & RUN_ENDS) != 0;
-    /* Otherwise a line is one line, in whatever phase. */
+    /* Without RUN_ENDS calls of one line count together, in whichever phases they are. */
     for (uint32_t i = 0; evidence_phase(evidence, DRIVE_INJECTIONS, i, &phase); i++)
         count = collect(evidence, &phase, ends_only ? i : 0, all, count);
     *calls = count;
@@ -103,8 +103,8 @@ size_t injections_choose(const struct evidence *evidence, struct injection *chos
         snprintf(chosen[written++].which, sizeof chosen->which, "%s:%zu", all[i].call->name,
                  all[i].number);
     }
-    /* Whoever asks is told of a lost context by every later call as well; so once, on each line, it
-     * is this call's own error. */
+    /* A lost context is reported by every later call as well. So each line's first query is also
+     * made to fail alone, with an error that only this call returns. */
     for (size_t i = 0; i < count && written < most; i++) {
         if (!all[i].first || !waits_query(all[i].call)) continue;
         if (is_an_answer(evidence->lesson, all[i].call)) continue;

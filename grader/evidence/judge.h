@@ -1,4 +1,4 @@
-/* judge: everything that a lesson's judge reads and says, on the parent's side.
+/* judge: includes everything that a lesson's judge reads and calls, on the parent's side.
  *
  * A judge never touches CUDA, never starts anything, keeps no state between calls, and trusts
  * nothing that it finds in evidence->output or evidence->trace.

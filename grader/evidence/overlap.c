@@ -1,5 +1,5 @@
-/* How long two classes of operations were running, and how long at the same time: merged intervals
- * and one sweep over their ends. */
+/* Computes how long each of two classes of operations was running, and how long both were: merged
+ * intervals, with one sweep over the start and end points. */
 #include "grader/evidence/judge.h"
 
 #include <stdlib.h>
@@ -15,11 +15,11 @@ static int compare_edges(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
     if (x->at != y->at) return x->at < y->at ? -1 : 1;
-    return x->step - y->step; /* ends first: touching intervals do not overlap */
+    return x->step - y->step; /* ends first, so that touching intervals do not overlap */
 }
 
-/* Appends the edges of all operations that match; those without a stamp (start = end = 0, which
- * CUPTI gives when it has none) are left out. */
+/* Appends the edges of all operations that match. Operations without a timestamp (start = end = 0
+ * from CUPTI) are left out. */
 static size_t collect(const struct evidence *evidence, const struct query *query, int class,
                       struct edge *edges, uint64_t *sum, size_t *matched)
 {

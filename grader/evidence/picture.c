@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was asked for in the timed phase. Returns 0 or -1: no memory. */
+/* Adds the operations that were asked for in the timed phase. Returns 0, or -1: no memory. */
 static int add_run(struct trace_timeline *timeline, const char *whose,
                    const struct evidence *evidence)
 {
@@ -23,7 +23,7 @@ static int add_run(struct trace_timeline *timeline, const char *whose,
     return result;
 }
 
-/* NULL: it is not possible, or there is no memory. */
+/* Returns NULL when there is nothing to draw or no memory. */
 static struct trace_timeline *draw(const struct evidence *evidence)
 {
     struct trace_timeline *timeline = NULL;
@@ -32,7 +32,7 @@ static struct trace_timeline *draw(const struct evidence *evidence)
         timeline = trace_timeline_open();
     if (timeline == NULL) return NULL;
     int result = add_run(timeline, _("yours"), evidence);
-    /* The solutions themselves are one run and not two. */
+    /* When the solutions themselves are graded, submission and reference are the same run. */
     if (result == 0 && evidence->references != NULL && evidence->references != evidence)
         result = add_run(timeline, _("the reference solution's"), evidence->references);
     if (result == 0 && trace_timeline_count(timeline) > 0) return timeline;
@@ -51,7 +51,7 @@ static void add_legend(struct text *text, const struct trace_timeline_text *styl
 {
     const char *const *sign = trace_timeline_signs(style->utf8);
 
-    /* No line is wider than a terminal of 80 columns. */
+    /* Keeps each line within 80 columns. */
     text_add(text, _("Time goes to the right. H2D, D2H: copies to the device and from it;\n"));
     text_add(
         text,

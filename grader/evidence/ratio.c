@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Student's t: both tails together 5 % and 1 %, for 2 to 8 pairs. */
+/* Student's t, two-sided 5 % and 1 %, for 2 to 8 pairs. */
 static const struct {
     double most_95, most_99;
 } student[] = {
@@ -38,8 +38,9 @@ static double median(const struct ratio_pair *pairs, size_t count, bool referenc
     return middle_of(numbers, count);
 }
 
-/* How many of the sorted ratios lie outside at each end so that the median is between the others
- * with at most `error` to be wrong: the binomial distribution's tail. -1: too few for that. */
+/* Returns how many of the sorted ratios may lie outside at each end so that the median is between
+ * the others with an error probability of at most `error` (tail of the binomial distribution). -1:
+ * too few pairs. */
 static int outside(size_t count, double error)
 {
     double probability = pow(0.5, (double)count), tail = 0;

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the records are from that a judge needs whatever the round: which files were loaded, what
- * the device is, which calls led to one. */
+/* Kinds of records that every round needs: loaded modules, settings of the device, call stacks. */
 #define EVERYWHERE                                                                                 \
     (TRACE_KIND_BIT(TRACE_MODULE) | TRACE_KIND_BIT(TRACE_SETTING) | TRACE_KIND_BIT(TRACE_STACK))
 
@@ -17,7 +16,7 @@ static void *copy_of(const void *bytes, size_t size)
     return copy;
 }
 
-/* Its marks, as indices; false: it did not come to its end. */
+/* Finds the round's marks, as indices; false: the round did not come to its end. */
 static bool find(const struct evidence *whole, unsigned round, size_t *first, size_t *last)
 {
     struct phase phase;
@@ -35,7 +34,7 @@ static size_t asked_for_at(const struct evidence *whole, size_t i)
     return call != NULL ? (size_t)(call - whole->trace.records) : i;
 }
 
-/* The records of the round, and those of before all rounds. Returns 0 or -1. */
+/* Takes the records of the round, and those from before all rounds. Returns 0, or -1: no memory. */
 static int take_records(const struct evidence *whole, unsigned round, struct evidence *one)
 {
     size_t first = 0, last = 0, begin = 0, end = 0, count = 0;
@@ -85,7 +84,7 @@ int rounds_take(const struct evidence *whole, unsigned round, struct evidence *o
 const struct trace_record *rounds_call_between(const struct evidence *whole)
 {
     const struct trace_record *call =
-        NULL; /* after a round; what comes after the last is the end */
+        NULL; /* between rounds; calls after the last round do not count */
     bool between = false;
 
     for (size_t i = 0; i < whole->trace.count; i++) {

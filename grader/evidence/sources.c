@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the library is taken to be loaded; any page address will do. */
+/* The assumed load address of the library; any page address will do. */
 #define PRETENDED_BASE 0x10000000u
 #define INLINED_DEPTH 16
 
-/* Addresses from the load address on that come from one of the student's files. */
+/* A range of addresses, relative to the load address, that comes from one of the student's
+ * files. */
 struct piece {
     unsigned long long start, end;
     char file[104];
@@ -19,7 +20,7 @@ struct piece {
 
 #define ANSWERED 256
 
-/* What sources_place said of an offset, kept in the place that the offset gives. */
+/* One entry of a direct-mapped cache of sources_place results, indexed by the offset. */
 struct answered {
     uint64_t offset;
     struct place place;
@@ -28,15 +29,15 @@ struct answered {
 
 struct sources {
     struct trace_lines *lines;
-    struct answered *answered; /* ANSWERED of them */
+    struct answered *answered; /* ANSWERED entries */
     struct piece *pieces;
     size_t piece_count;
     char *shown_folder;
     char *root;
 };
 
-/* Beside the library lies what the linker said (grader/build/reads.h); without it names alone say
- * whose a line is. */
+/* The linker's map (grader/build/reads.h) lies beside the library; without it file names alone
+ * decide whose a line is. */
 static void read_pieces(struct sources *sources, const char *library)
 {
     char path[PATH_MAX], line[512];
@@ -134,13 +135,13 @@ static bool find_place(const struct sources *sources, uint64_t offset, struct pl
     note_place(sources, &lines[0], place);
     if (place->submission) return true;
     /* In C++ the student's cudaMalloc(&pointer, ...) is a template of the toolkit's header, inlined
-     * into the student's function: the call is the line in that function. */
+     * into the student's function: the place is the line in that function. */
     const struct place innermost = *place;
     const size_t count = trace_lines_inlined(sources->lines, address, lines, INLINED_DEPTH);
     for (size_t i = 1; i < count && !place->submission; i++) note_place(sources, &lines[i], place);
     if (place->submission) return true;
     *place = innermost;
-    /* Whatever its source calls itself. */
+    /* The linker's map decides, whatever name the source gives itself. */
     const struct piece *piece = piece_at(sources, offset);
     if (piece != NULL) {
         place->submission = true;
@@ -150,7 +151,7 @@ static bool find_place(const struct sources *sources, uint64_t offset, struct pl
     return true;
 }
 
-/* A judge asks for the same few calls again and again, and libdw takes its time. */
+/* Caches lookups: a judge asks for the same few calls again and again, and libdw is slow. */
 static const struct answered *answer(const struct sources *sources, uint64_t offset)
 {
     struct answered *answered = &sources->answered[offset % ANSWERED];

@@ -1,6 +1,6 @@
-/* sources: from an address in a lesson.so to the line of the source it came from, by its debug
- * information (elfutils' libdw). It knows two kinds of files: the student's, which were compiled
- * under the name SOURCES_SUBMISSION/..., and ours, below the root of the source tree.
+/* sources: finds the source line of an address in a lesson.so by its debug information (elfutils'
+ * libdw). It knows two kinds of files: the student's, which were compiled under the name
+ * SOURCES_SUBMISSION/..., and the project's, below the root of the source tree.
  */
 #ifndef OVERLAP_GRADER_EVIDENCE_SOURCES_H
 #define OVERLAP_GRADER_EVIDENCE_SOURCES_H
@@ -10,26 +10,26 @@
 /* The folder that a submission's files are compiled under, wherever they really are, so that the
  * same text gives the same lesson.so (-ffile-prefix-map). */
 #define SOURCES_SUBMISSION "/submission"
-/* And ours beside them: the root of the source tree. */
+/* The name of the source tree's root in debug information. */
 #define SOURCES_OURS "/overlap"
 
 struct sources;
 
 /* Opens the debug information of `library`. The student's files are shown as `shown_folder`/name;
- * files below `root` are shown relative to it. NULL: no memory, or the file cannot be read; every
- * lookup on NULL answers false. */
+ * files below `root` are shown relative to it. Returns NULL when there is no memory or the file
+ * cannot be read; every lookup on NULL returns false. */
 struct sources *sources_open(const char *library, const char *shown_folder, const char *root);
 void sources_close(struct sources *sources);
 
-/* The line of the instruction at `offset` from the load address. Where a function of another file
- * is inlined into the student's there, the student's line that calls it. */
+/* Finds the line of the instruction at `offset` from the load address. Where a function of another
+ * file is inlined into the student's code there, the student's line that calls it. */
 bool sources_place(const struct sources *sources, uint64_t offset, struct place *place);
-/* The same, of which only this is wanted: whether the place is the submission's. */
+/* As sources_place, but finds only whether the place is in the submission. */
 bool sources_know(const struct sources *sources, uint64_t offset, bool *submission);
-/* Fills in place->file, and whether it is the student's, from a file's name in debug information.
+/* Fills in place->file, and whether it is the student's, from a file name in debug information.
  */
 void sources_file(const struct sources *sources, const char *file, struct place *place);
-/* The line where the function of that name begins, in a file of the student's. */
+/* Finds the line where the function of that name begins in a file of the student's. */
 bool sources_function(const struct sources *sources, const char *function, struct place *place);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The device's own time between the first start and the last end of what was asked for in the
- * phase; 0 where no record has a time. `kind` 0: calls and operations. */
+/* Returns the device's own time, in nanoseconds, from the first start to the last end of the
+ * records asked for in the phase; 0 where no record has a time. `kind` 0: calls and operations. */
 static uint64_t device_span(const struct evidence *evidence, const struct phase *phase,
                             uint32_t kind)
 {
@@ -40,7 +40,7 @@ double timing_of_phase(const struct evidence *evidence, const char *name)
     return timing_of_phase_at(evidence, name, 0);
 }
 
-/* Bytes per second of the fastest copy to the device, or from it; 0: there is none. */
+/* Returns the bytes per second of the fastest copy to the device (or from it); 0: there is none. */
 static double fastest_copy(const struct evidence *evidence, bool in)
 {
     const struct query copies = {.kind = TRACE_OPERATION, .what = TRACE_COPY};
@@ -55,7 +55,7 @@ static double fastest_copy(const struct evidence *evidence, bool in)
     return fastest;
 }
 
-#define LINK_MARGIN 0.9 /* clocks that are not the same */
+#define LINK_MARGIN 0.9 /* tolerance, because the clocks differ */
 
 bool timing_beats_the_link(const struct evidence *evidence, double seconds, uint64_t bytes_in,
                            uint64_t bytes_out, double *least_s)
@@ -68,7 +68,7 @@ bool timing_beats_the_link(const struct evidence *evidence, double seconds, uint
     return seconds < *least_s * LINK_MARGIN;
 }
 
-/* For how long the device was busy with what was asked for in the timed phase. */
+/* Returns the seconds from the first start to the last end of the operations of the timed phase. */
 static double busy_in_phase(const struct evidence *evidence)
 {
     struct phase phase;
@@ -77,29 +77,30 @@ static double busy_in_phase(const struct evidence *evidence)
     return (double)device_span(evidence, &phase, TRACE_OPERATION) * 1e-9;
 }
 
-/* On a GPU the marks come from the submission's process, which could write them itself. A phase is
- * not longer than the parent's clock saw the run, nor shorter than the device was busy in it. */
+/* On a GPU the marks come from the submission's process, which could forge them. A true phase is
+ * not longer than the run was by the parent's clock, nor shorter than the device's work in it. */
 static bool is_plausible(const struct evidence *evidence, double seconds, double busy_s)
 {
     if (evidence->device == DRIVE_EMULATOR) return true;
     return seconds <= evidence->seconds && seconds >= busy_s * 0.95 - 50e-6;
 }
 
-/* The recorder makes a phase longer, but not so many times. */
+/* The recorder lengthens a phase by less than this factor. */
 #define RECORDER_MOST 3.0
 
-/* The parent saw the phase take much longer than the process says: either of them had to wait for a
+/* The parent saw the phase take much longer than the process reports: one of them had to wait for a
  * processor. */
 static bool is_disturbed(const struct evidence *evidence, double seconds)
 {
     return evidence->clocked > seconds * 1.5 + 2e-3;
 }
 
-/* A kernel alone is faster than beside others. */
+/* A kernel alone is faster than beside others, by less than this factor. */
 #define KERNEL_PART 0.5
 
-/* Where the record says it: fewer bytes were copied, or the given kernel had less to do. Where a
- * context is the point, memory that needs no copy is as good as any. */
+/* Returns true when the record shows that fewer bytes were copied or that the given kernel had less
+ * to do. Not applied to context lessons (BOUND_CONTEXTS), where memory that needs no copy is a
+ * right choice. */
 static bool left_out(const struct evidence *own, const struct evidence *other,
                      struct timing *timing)
 {
@@ -118,19 +119,20 @@ static bool left_out(const struct evidence *own, const struct evidence *other,
     return true;
 }
 
-/* Of a process that forges its time, every phase looks disturbed, and the reference's do not. */
+/* A process that forges its time makes every one of its pairs look disturbed, and none of the
+ * reference's. */
 #define FEWEST_TO_ACCUSE 4
 
-/* What the pairs come to. */
+/* What all pairs add up to. */
 struct tally {
     struct ratio_pair pairs[RATIO_MOST_PAIRS]; /* those whose times count */
     size_t count;
-    size_t odd, odd_references; /* disturbed */
-    size_t recorded, less;      /* less: of the recorded ones, less was done */
+    size_t odd, odd_references; /* disturbed pairs; disturbed on the reference's side */
+    size_t recorded, less;      /* recorded pairs; those of them in which less was done */
     double busy_s;              /* least of the submission's recorded rounds */
 };
 
-/* What the record of a pair shows. */
+/* Evaluates the record of a pair. */
 static void look_at_record(const struct evidence *own, const struct evidence *other, double busy_s,
                            struct tally *tally, struct timing *timing)
 {
@@ -142,8 +144,8 @@ static void look_at_record(const struct evidence *own, const struct evidence *ot
     tally->recorded++;
 }
 
-/* `rested`: there are rounds without records, and only their times count. False: the outcome is
- * known. */
+/* Adds one pair. `rested`: there are rounds without records, and only their times count. Returns
+ * false when the outcome is already known. */
 static bool add_pair(const struct evidence *own, const struct evidence *other, bool rested,
                      struct tally *tally, struct timing *timing)
 {
@@ -166,7 +168,7 @@ static bool add_pair(const struct evidence *own, const struct evidence *other, b
     return true;
 }
 
-/* What the times that count say. */
+/* Derives the outcome from the times that count. */
 static void conclude(const struct evidence *evidence, const struct tally *tally,
                      struct timing *timing)
 {
@@ -198,7 +200,8 @@ struct timing timing_compare(const struct evidence *evidence)
         if (!add_pair(&evidence->repeats[i], &evidence->references[i], rested, &tally, &timing))
             return timing;
     timing.missing = NULL;
-    /* On a GPU a buffer of records may be lost now and then. */
+    /* On a GPU CUPTI may lose a buffer of records now and then, so a majority of the pairs must
+     * show it. */
     if (2 * tally.less > tally.recorded) {
         timing.outcome = TIMING_LEFT_OUT;
     } else if (tally.count == 0) {
@@ -219,7 +222,7 @@ double timing_most_between_events(const struct trace_record *before,
     return last > before->start_ns ? (double)(last - before->start_ns) : 0;
 }
 
-/* ---- in words ----------------------------------------------------------------------------------
+/* ---- wording -----------------------------------------------------------------------------------
  */
 
 const char *timing_in_words(double seconds, char *text, size_t size)
@@ -233,7 +236,8 @@ const char *timing_in_words(double seconds, char *text, size_t size)
     return text;
 }
 
-/* As many digits as show on which side of its limit, which is said with two, the ratio is. */
+/* Returns as many digits as are needed to show on which side of its limit, printed with two digits,
+ * the ratio is. */
 static int digits_of(const struct ratio *ratio)
 {
     const double limit = round(ratio->limit * 100) / 100;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The next failure, with its `what`; NULL when enough are kept. */
+/* Begins the next failure with its `what`; returns NULL when VERDICT_FAILURES are kept. */
 static struct verdict_failure *begin_failure(struct verdict *verdict, const struct place *place,
                                              const char *format, va_list list)
 {
@@ -20,7 +20,7 @@ static struct verdict_failure *begin_failure(struct verdict *verdict, const stru
     return failure;
 }
 
-/* The best place that is known for the lesson as a whole. */
+/* Finds the best place that is known for the lesson as a whole. */
 static void place_of_lesson(const struct evidence *evidence, const char *function,
                             struct place *place)
 {
@@ -65,7 +65,7 @@ void verdict_fail_at(struct verdict *verdict, const struct place *place, const c
     va_end(list);
 }
 
-/* Adds to the failure begun last, unless that one was left out. */
+/* Returns the failure begun last, or NULL when that one was left out. */
 static struct verdict_failure *current(struct verdict *verdict)
 {
     if (verdict->failure_count == 0 || verdict->failures_left_out > 0) return NULL;
@@ -118,7 +118,7 @@ void verdict_figure(struct verdict *verdict, const char *key, const char *format
     size_t i = 0;
     va_list list;
 
-    /* A check that is judged on several evidences keeps the figure of the last. */
+    /* A check that is judged on several evidences keeps the last figure. */
     while (i < verdict->figure_count && strcmp(verdict->figures[i].key, key) != 0) i++;
     if (i == VERDICT_FIGURES) return;
     if (i == verdict->figure_count) verdict->figure_count++;

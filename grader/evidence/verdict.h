@@ -1,5 +1,5 @@
-/* verdict: what one check said, as plain data in a fixed size, because it is written in the child
- * that Check forks for the judge and read by the grader through shared memory.
+/* verdict: the result of one check, as plain data of a fixed size, because the child that Check
+ * forks for the judge writes it and the grader reads it through shared memory.
  */
 #ifndef OVERLAP_GRADER_EVIDENCE_VERDICT_H
 #define OVERLAP_GRADER_EVIDENCE_VERDICT_H
@@ -11,7 +11,7 @@
 
 struct verdict_failure {
     struct place place;
-    char kind[TRACE_NAME_SIZE]; /* of a finding, see verdict_kind; empty: none */
+    char kind[TRACE_NAME_SIZE]; /* kind of finding, see verdict_kind; empty: none */
     char what[3000];
     char why[1500];
     char hint[1500];
@@ -26,18 +26,18 @@ struct verdict {
     struct verdict_failure failures[VERDICT_FAILURES];
     size_t failure_count;
     size_t failures_left_out;
-    bool not_compiled; /* there is nothing that could be judged */
-    char seen[200];    /* on which device and in which order, where that says something */
-    bool slow;         /* it took too long: the timelines say more */
+    bool not_compiled; /* there is nothing that could be judged, because it does not compile */
+    char seen[200];    /* the device and the order in which it was seen, where that matters */
+    bool slow;         /* it took too long: the timelines explain more */
     bool skipped;
     char skip_reason[512];
     struct verdict_figure figures[VERDICT_FIGURES];
     size_t figure_count;
 };
 
-/* Adds to the verdict what the run itself says: it did not end well, or its record is incomplete.
- * Returns true when there was such a thing; the check is then not judged. `told`: the
- * check of the same lesson ("Suite.Check") that said it before, or NULL. */
+/* Adds a failure when the run itself did not end well or its record is incomplete. Returns true
+ * then; the check is not judged. `told`: the check of the same lesson ("Suite.Check") that reported
+ * it before, or NULL. */
 bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, const char *told);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Names as the trace has them, without version suffix. A query is not a wait, but asking until the
- * answer is yes is one: a row of queries counts once. */
+/* Names as in the trace, without version suffix. A single query is not a wait, but polling until
+ * the device is ready is one: consecutive queries count as one wait. */
 static const struct {
     const char *name;
     bool query;
@@ -50,7 +50,7 @@ bool waits_query(const struct trace_record *call)
     return row >= 0 && waiting[row].query;
 }
 
-/* Records are in the order of appending, so of two pointers the larger is the later. */
+/* Records are in the order of appending, so the larger of two pointers is the later record. */
 static const struct trace_record *last_request(const struct evidence *evidence,
                                                const struct phase *phase)
 {
@@ -73,12 +73,13 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
     const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
     struct waits waits = {.last_request = last_request(evidence, phase)};
     const struct trace_record *call = NULL;
-    unsigned queries = 0; /* in a row, without another call between */
+    unsigned queries = 0; /* consecutive, without another call between */
 
     while ((call = evidence_next(evidence, &calls, call)) != NULL) {
         const int row = find(call);
         queries = row >= 0 && waiting[row].query ? queries + 1 : 0;
-        /* One query asks; the second in a row has begun to wait; the others are the same wait. */
+        /* One query only asks; the second in a row makes it a wait; further ones belong to the same
+         * wait. */
         if (row < 0 || (waiting[row].query && queries != 2)) continue;
         if (waits.last_request != NULL && call < waits.last_request) {
             if (waits.early_count++ == 0) waits.early = call;
@@ -89,9 +90,9 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
     return waits;
 }
 
-/* The first OPERATION that was asked for in the phase and that the software device did after its
- * end, or NULL. The record says when that was: under `latest`, when somebody waits for it. On a GPU
- * always NULL: its record does not say (ran_ns). */
+/* Returns the first OPERATION that was asked for in the phase and that the software device ran
+ * after the phase's end, or NULL. In the order `latest` an operation runs when something waits for
+ * it. On a GPU the result is always NULL: its record lacks that time (ran_ns). */
 static const struct trace_record *find_left(const struct evidence *evidence,
                                             const struct phase *phase)
 {
@@ -147,7 +148,8 @@ void waits_hint_patience(struct verdict *verdict)
                           "gives up after so many questions is no wait.");
 }
 
-/* Calls that wait for all work of the context on the GPUs of today, and need not. */
+/* Returns true for calls that wait for all work of the context on today's GPUs, although CUDA does
+ * not promise it. */
 static bool waits_unpromised(const struct trace_record *call)
 {
     static const char *const names[] = {
@@ -159,9 +161,9 @@ static bool waits_unpromised(const struct trace_record *call)
     return false;
 }
 
-/* The call in which the operation was done because that call waits, though it need not: on the
- * thread that asked for it. NULL: there is none, or a call that does wait came later, or, which may
- * have been it, on another thread. */
+/* Returns the call, on the thread that asked for the operation, in which the operation ran only
+ * because that call happens to wait. NULL: there is none, or a call that does wait came later or
+ * was made on another thread, which may have waited for it. */
 static const struct trace_record *only_waited_for_by(const struct evidence *evidence,
                                                      const struct phase *phase,
                                                      const struct trace_record *operation)

@@ -1,8 +1,8 @@
-/* waits: where a submission let the host stand still for the device. A wait is a call that does not
- * return before the device has come somewhere (a synchronisation, a copy that blocks), or a row of
- * queries that asks until it has.
+/* waits: where a submission makes the host wait for the device. A wait is a call that does not
+ * return before the device has reached some point (a synchronisation, a blocking copy), or a series
+ * of queries that polls until the device has.
  *
- * It looks at the calls that were made, never at the text of the submission.
+ * This module looks at the calls that were made, never at the text of the submission.
  */
 #ifndef OVERLAP_GRADER_EVIDENCE_WAITS_H
 #define OVERLAP_GRADER_EVIDENCE_WAITS_H
@@ -12,51 +12,55 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True for a call that waits, by its API name. */
+/* Returns true for a call that waits, by its API name. */
 bool waits_call(const struct trace_record *call);
-/* True for one that only asks, and waits when it is repeated. */
+/* Returns true for a query, which waits only when it is repeated. */
 bool waits_query(const struct trace_record *call);
 
-/* The waits of the submission's own lines in one phase, against the operations (kernels, copies,
- * sets) asked for in it. */
+/* The waits on the submission's own lines in one phase, relative to the operations (kernels,
+ * copies, memsets) asked for in it. */
 struct waits {
-    const struct trace_record *last_request; /* the CALL that asked for the last one, or NULL */
-    const struct trace_record *early;        /* the first wait before that CALL, or NULL */
-    const struct trace_record *surplus;      /* the second wait after it (or in it), or NULL */
+    /* The CALL that asked for the last operation, or NULL. */
+    const struct trace_record *last_request;
+    const struct trace_record *early;   /* the first wait before that CALL, or NULL */
+    const struct trace_record *surplus; /* the second wait after (or in) that CALL, or NULL */
     size_t early_count, late_count;
 };
 struct waits waits_in(const struct evidence *evidence, const struct phase *phase);
 
-/* The first call in the phase by which a stream waits for an event and is then given a kernel, or
- * NULL. */
+/* Returns the first call in the phase by which a stream waits for an event and then receives a
+ * kernel, or NULL. */
 const struct trace_record *waits_before_kernel(const struct evidence *evidence,
                                                const struct phase *phase);
 
-/* A copy to ordinary host memory was over, and with it all before it in its stream, when the call
- * was made that the device made to fail in this run. What is in that memory then is the kernel's.
+/* Returns true when a copy to ordinary host memory, and with it all earlier work of its stream, was
+ * over when the call was made that the device made to fail in this run. The contents of that memory
+ * are then the kernel's.
  */
 bool waits_copied_before_failure(const struct evidence *evidence);
 
-/* Fails where there is such work: "<before><function> returned while the copy ...". Returns whether
- * it did. */
+/* Fails where such work is still pending: "<before><function> returned while the copy ...". Returns
+ * true when the verdict failed. */
 bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
                     const struct phase *phase, const char *function, const char *before);
 
-/* Fails at the first wait of the submission's own lines in the phase of an asynchronous `function`.
- * Returns whether it did. */
+/* Fails at the first wait on the submission's own lines in the phase of an asynchronous `function`.
+ * Returns true when the verdict failed. */
 bool waits_say_any(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase, const char *function);
 
-/* The hint of a failure in a run whose work takes seconds: a wait that gives up is none. */
+/* Adds the hint for a failure in a run whose work takes seconds: a wait that gives up is not a
+ * wait. */
 void waits_hint_patience(struct verdict *verdict);
 
-/* Fails where work that was asked for in the phase was done only when cudaFree or one of its kin
- * waited for it, and nothing of the phase waits after that: "<before>cudaFree is all that waits for
- * the host function ...". Where the work touches memory the device knows it (verdict_advice); what
- * a host function touches nobody sees. Returns whether it did. On a GPU never. */
+/* Fails where work asked for in the phase was waited for only by cudaFree or a similar call, and
+ * nothing in the phase waits after that: "<before>cudaFree is all that waits for the host function
+ * ...". Where the work touches memory the device reports it as advice (verdict_advice); the
+ * accesses of a host function are not visible to the device. Returns true when the verdict failed;
+ * on a GPU never. */
 bool waits_say_unpromised(struct verdict *verdict, const struct evidence *evidence,
                           const struct phase *phase, const char *function, const char *before);
-/* The same of all phases of that name. */
+/* As waits_say_unpromised, for all phases of that name. */
 void waits_say_unpromised_in(struct verdict *verdict, const struct evidence *evidence,
                              const char *phases, const char *function);
 
