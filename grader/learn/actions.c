@@ -1,4 +1,4 @@
-/* What a key does, and the command of the same name. */
+/* The actions of keys and of the commands of the same names. */
 #include "grader/base/messages.h"
 #include "grader/build/stub.h"
 #include "grader/learn/guide.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- going about -------------------------------------------------------------------------------
+/* ---- navigation ---------------------------------------------------------------------------------
  */
 
 static int run_next(struct guide *guide, size_t index, struct page *page)
@@ -47,7 +47,7 @@ static const struct hint *find_hint(const struct course_lesson *lesson)
     return hint != NULL && hint->check != NULL ? hint : NULL;
 }
 
-/* One step more. */
+/* Shows one more step of the hint. */
 static int run_hint(struct guide *guide, size_t index, struct page *page)
 {
     struct course_lesson *lesson = &guide->course.lessons[index];
@@ -121,7 +121,7 @@ static int run_restore(struct guide *guide, size_t index, struct page *page)
     return status == 0 ? 0 : 1;
 }
 
-/* ---- what is shown after a pass, or when it is asked for twice ---------------------------------
+/* ---- shown after a pass, or at the second request ----------------------------------------------
  */
 
 static void ask(struct guide *guide, size_t index, unsigned what)
@@ -167,7 +167,8 @@ static enum page_style style_of(const char *line, size_t middle)
     return sign == '|' ? PAGE_MARK : sign == '<' ? PAGE_BAD : sign == '>' ? PAGE_GOOD : PAGE_PLAIN;
 }
 
-/* diff puts its sign into one column for all lines; where that is depends on the width. */
+/* Returns the column in which diff -y puts its sign, the same for all lines; it depends on the
+ * width. */
 static size_t sign_column(size_t width)
 {
     return (width - 3) / 2 / 8 * 8 + 8 > width / 2 ? width / 2 - 1 : width / 2;
@@ -218,7 +219,7 @@ static int view_answers(struct guide *guide, size_t index, struct page *page)
         say_later(guide, page);
         return 1;
     }
-    /* Behind the pager. */
+    /* Shown after the pager ends. */
     return guide->screen ? guide_view_lesson(guide, index, page) : 0;
 }
 

@@ -28,7 +28,7 @@ static void progress_path(const struct course *course, const char *ending, char 
     snprintf(path, PATH_MAX, "%s/" COURSE_PROGRESS "%s", course->toolchain->source, ending);
 }
 
-/* One line of the file; false: it is none of ours. */
+/* Parses one line of the file; false: it is not valid. */
 static bool parse(const char *line, struct course_lesson *lesson, char folder[64])
 {
     char state[16], failing[COURSE_NAME];
@@ -54,7 +54,8 @@ static void format(const struct course_lesson *lesson, struct text *text)
                 lesson->key);
 }
 
-/* What the file says of each lesson: rows[i].key "" where it says nothing that makes sense. */
+/* Reads the stored progress of each lesson: rows[i].key is "" where there is none or it makes no
+ * sense. */
 static void read_progress(const struct course *course, struct course_lesson *rows)
 {
     struct text text = {0};
@@ -157,10 +158,10 @@ bool course_look(struct course *course, size_t index)
     return true;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
+/* ---- course ------------------------------------------------------------------------------------
  */
 
-/* What the file says of the lesson, as far as it holds for what is there now. */
+/* Applies the stored progress of the lesson, as far as it is valid for the present content. */
 static void remember(struct course_lesson *lesson, const struct course_lesson *row)
 {
     const bool same = strcmp(row->key, lesson->key) == 0;
@@ -168,7 +169,7 @@ static void remember(struct course_lesson *lesson, const struct course_lesson *r
     lesson->asked = row->asked;
     if (lesson->state == COURSE_UNTOUCHED && !same) return;
     strcpy(lesson->failing, row->failing);
-    lesson->hints = row->hints; /* they go on while the same check fails */
+    lesson->hints = row->hints; /* kept while the same check fails */
     if (lesson->state == COURSE_UNTOUCHED || !same) return;
     lesson->state = row->state;
     lesson->passed = row->passed;

@@ -1,9 +1,9 @@
-/* course: the lessons, how far the student is with each, and the file that remembers it.
+/* course: the lessons, the student's progress in each, and the file that stores it.
  *
- * What is remembered of a lesson holds for one content only: of the student's files, of everything
- * of ours that goes into lesson.so, and of this program. Any other content is open again. The file
- * (.overlap-progress in the clone's root) may be lost or damaged: then the lessons are graded
- * again.
+ * The stored progress of a lesson is valid for one content only: the student's files, everything of
+ * the project's that goes into lesson.so, and this program. With any other content the lesson is
+ * open again. If the file (.overlap-progress in the clone's root) is lost or damaged, the lessons
+ * are graded again.
  */
 #ifndef OVERLAP_GRADER_LEARN_COURSE_H
 #define OVERLAP_GRADER_LEARN_COURSE_H
@@ -17,15 +17,15 @@
 #define COURSE_HINTS HINT_STEPS
 
 enum course_state {
-    COURSE_UNKNOWN,   /* not graded as it is now */
-    COURSE_UNTOUCHED, /* the stub as it came */
+    COURSE_UNKNOWN,   /* the present content was not graded */
+    COURSE_UNTOUCHED, /* the unchanged stub */
     COURSE_BROKEN,    /* does not compile */
-    COURSE_OPEN,      /* a check fails */
+    COURSE_OPEN,      /* a check failed */
     COURSE_PASSED,
     COURSE_STATES
 };
 
-enum course_asked { /* what was asked for before it was passed: the second time it is shown */
+enum course_asked { /* requested before the lesson was passed: shown at the second request */
                     COURSE_ASKED_SOLUTION = 1u << 0,
                     COURSE_ASKED_ANSWERS = 1u << 1,
 };
@@ -33,11 +33,11 @@ enum course_asked { /* what was asked for before it was passed: the second time 
 struct course_lesson {
     const struct lesson *lesson;
     const struct handed_in *handed_in;
-    char key[SHA256_TEXT_SIZE]; /* of the content as it is now; "" unreadable */
+    char key[SHA256_TEXT_SIZE]; /* key of the present content; "": unreadable */
     enum course_state state;
-    unsigned passed, skipped, total; /* checks; 0 of 0 where the state says nothing of them */
-    char failing[COURSE_NAME];       /* the first check that fails; "" none */
-    unsigned hints;                  /* steps shown of the failing check's */
+    unsigned passed, skipped, total; /* numbers of checks; 0 of 0 where they are not known */
+    char failing[COURSE_NAME];       /* the first failing check; "": none */
+    unsigned hints;                  /* hints shown for the failing check */
     unsigned asked;                  /* enum course_asked */
 };
 
@@ -50,26 +50,26 @@ struct course {
     bool unsaved;                   /* the file cannot be written */
 };
 
-/* Looks at lessons/ and reads the file. Returns 0, or -1 (`why`). */
+/* Reads lessons/ and the file. Returns 0, or -1 (`why`). */
 int course_open(struct course *course, const struct toolchain *toolchain,
                 const struct lesson *const *table, struct text *why);
 void course_close(struct course *course);
 
-/* Looks at the lesson's files again. Returns true when their content is another. */
+/* Reads the lesson's files again. Returns true when their content has changed. */
 bool course_look(struct course *course, size_t index);
 
-/* Writes down how far the lesson is; what other calls wrote of other lessons stays. */
+/* Stores the lesson's progress; what other processes stored about other lessons is kept. */
 void course_save(struct course *course, size_t index);
 
-/* The lesson that is next: the first that is not passed, from `from` on and around. The count: all
- * are passed. */
+/* Returns the next lesson that is not passed, from `from` on, cyclically; the number of lessons:
+ * all are passed. */
 size_t course_next(const struct course *course, size_t from);
 size_t course_passed(const struct course *course);
 
-/* The lesson called `word`; the count: none is. */
+/* Returns the lesson called `word`; the number of lessons: there is none. */
 size_t course_find(const struct course *course, const char *word);
 
-/* Checks that can be judged on this machine. */
+/* Returns the number of checks that can be judged on this machine. */
 unsigned course_judged(const struct course_lesson *lesson);
 
 #endif

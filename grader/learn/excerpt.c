@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEFORE 2 /* lines shown around the one that is meant */
+#define BEFORE 2 /* lines shown before and after the place */
 #define AFTER 2
 #define FILE_LIMIT ((size_t)1 << 20)
 #define TAB 8
 
-/* The column (from 1) that a compiler named for this place, or 0. */
+/* Returns the column (from 1) that a compiler named for this place, or 0. */
 static size_t named_column(const struct verdict_failure *failure)
 {
     char place[300];
@@ -20,7 +20,7 @@ static size_t named_column(const struct verdict_failure *failure)
     return found != NULL ? strtoul(found + strlen(place), NULL, 10) : 0;
 }
 
-/* The column on the screen of the byte at `offset`, with tabs spread out. */
+/* Returns the screen column of the byte at `offset`, with tabs expanded. */
 static size_t screen_column(const char *line, size_t offset)
 {
     size_t column = 0;
@@ -29,7 +29,7 @@ static size_t screen_column(const char *line, size_t offset)
     return column;
 }
 
-/* Tabs spread out, because the line begins somewhere else here. */
+/* Expands tabs, because the line begins at another column here. */
 static void spread(struct text *text, const char *line, size_t length)
 {
     size_t column = 0;

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the process tells: a header, and `size` bytes. Both ends are this program. */
+/* Messages of the process: a header, and `size` bytes. Sender and receiver are the same program. */
 enum news {
     NEWS_STEP,     /* text */
     NEWS_JUDGED,   /* struct verdict */
@@ -33,9 +33,9 @@ struct header {
     size_t size;
 };
 
-#define LOOK_MS 200 /* between two looks whether it was interrupted */
+#define LOOK_MS 200 /* interval at which interrupts are checked */
 #define TIMELINE_COLUMNS 80
-#define TIMELINE_STREAMS 16 /* of each run */
+#define TIMELINE_STREAMS 16 /* per run */
 
 double grading_now(void)
 {
@@ -44,7 +44,7 @@ double grading_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* ---- in the process ----------------------------------------------------------------------------
+/* ---- in the grading process --------------------------------------------------------------------
  */
 
 static void tell(const int *fd, const struct header *header, const void *bytes)
@@ -56,7 +56,7 @@ static void tell(const int *fd, const struct header *header, const void *bytes)
         for (size_t done = 0; done < sizes[i];) {
             ssize_t n = write(*fd, (const char *)parts[i] + done, sizes[i] - done);
             if (n < 0 && errno == EINTR) continue;
-            if (n <= 0) _exit(2); /* nobody reads any more */
+            if (n <= 0) _exit(2); /* the reader is gone */
             done += (size_t)n;
         }
     }
@@ -102,7 +102,7 @@ static void tell_trouble(void *data, const char *why)
     tell_text(data, NEWS_TROUBLE, why);
 }
 
-/* Variables of GoogleTest's would choose among the checks. */
+/* Removes GoogleTest's variables, which would select among the checks. */
 static void forget_variables(void)
 {
     static const char *const names[] = {"GTEST_FILTER",      "GTEST_REPEAT",   "GTEST_SHUFFLE",
@@ -124,7 +124,7 @@ __attribute__((noreturn)) static void grade(int fd, const struct toolchain *tool
     char *arguments[] = {(char[]){"learn"}, name, NULL};
     const int nothing = open("/dev/null", O_RDWR);
 
-    /* Whoever watches may be killed; then nobody wants the verdict. */
+    /* If the watching process is killed, nobody needs the verdict. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(2);
     signal(SIGWINCH, SIG_DFL);
@@ -136,8 +136,8 @@ __attribute__((noreturn)) static void grade(int fd, const struct toolchain *tool
     _exit(session_observed(toolchain, table, 2, arguments, &observer));
 }
 
-/* ---- in this one
- * --------------------------------------------------------------------------------- */
+/* ---- in the calling process --------------------------------------------------------------------
+ */
 
 static void forget(struct grading *grading)
 {
@@ -152,8 +152,7 @@ static void forget(struct grading *grading)
     grading->fd = -1;
 }
 
-/* Reads until the process has closed its end: what is in its way to the end is a write to a full
- * pipe. */
+/* Reads until the process has closed its end, because a full pipe would block it. */
 static void drain(int fd)
 {
     char bytes[1 << 12];
@@ -167,7 +166,7 @@ static void drain(int fd)
 
 void grading_end(struct grading *grading)
 {
-    /* It ends what it has started before it ends itself; that takes milliseconds. */
+    /* The process first ends what it has started, which takes milliseconds. */
     if (grading->pid > 0) {
         kill(grading->pid, SIGTERM);
         drain(grading->fd);
@@ -203,7 +202,7 @@ int grading_start(struct grading *grading, const struct toolchain *toolchain,
     return -1;
 }
 
-/* The step before this one is over. */
+/* Ends the previous step. */
 static void end_step(struct grading *grading)
 {
     const double now = grading_now();
@@ -262,7 +261,7 @@ static void take_news(struct grading *grading, const struct header *header, cons
     }
 }
 
-/* The process has closed its end. */
+/* Called when the process has closed its end. */
 static void conclude(struct grading *grading)
 {
     int status = 0;
@@ -316,7 +315,7 @@ void grading_wait(struct grading *grading)
 {
     while (!grading->done && process_interrupted() == 0) {
         struct pollfd news = {.fd = grading->fd, .events = POLLIN};
-        /* An interrupt just before it would not end it. */
+        /* The timeout covers an interrupt just before poll, which would not end it. */
         if (poll(&news, 1, LOOK_MS) > 0) grading_take(grading);
     }
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A clone that cannot be written to keeps what it builds elsewhere. */
+/* A clone that is not writable gets its build cache elsewhere. */
 static void choose_cache(struct guide *guide)
 {
     static char path[PATH_MAX];
@@ -23,7 +23,7 @@ static void choose_cache(struct guide *guide)
     guide->toolchain.cache = path;
 }
 
-/* The lesson to begin with: one that was begun and is not passed, else the next. */
+/* Chooses the lesson to begin with: one that was begun and is not passed, else the next. */
 static size_t choose_current(const struct course *course)
 {
     for (size_t i = 0; i < course->count; i++) {
@@ -80,9 +80,9 @@ void guide_graded(struct guide *guide, size_t index)
     const char *failing =
         grading->first < grading->count ? lesson->lesson->checks[grading->first].name : "";
 
-    /* Saved again in the meantime: the verdict is of another content. */
+    /* Saved again in the meantime: the verdict is for another content. */
     if (course_look(&guide->course, index)) return;
-    /* The machine's trouble says nothing of it, and nothing is remembered. */
+    /* After trouble of the machine's nothing is stored. */
     if (grading->trouble[0] != '\0') {
         lesson->state = COURSE_UNKNOWN;
         return;

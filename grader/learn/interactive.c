@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORTH_NAMING 0.05 /* seconds that a step took */
-#define TICK 100          /* milliseconds: how often the time is shown while a lesson is graded */
+#define WORTH_NAMING 0.05 /* seconds a step must take to be shown */
+#define TICK 100          /* milliseconds between updates of the time while a lesson is graded */
 
 struct display {
     struct guide *guide;
@@ -21,13 +21,13 @@ struct display {
     struct page page;
     size_t top;
     size_t wanted; /* the lesson to grade next; course.count: none */
-    char asked;    /* a key that has to be pressed twice was pressed once */
+    char asked;    /* a key that has to be pressed twice, after the first press */
     bool told;     /* guide->said is shown until the next key */
     bool quit;
 };
 
-/* ---- showing
- * --------------------------------------------------------------------------------------- */
+/* ---- display ------------------------------------------------------------------------------------
+ */
 
 static void rebuild(struct display *display)
 {
@@ -43,7 +43,7 @@ static const struct grading *under_way(const struct guide *guide)
     return NULL;
 }
 
-/* The steps that took the time: "compile 0.24, values 0.11". */
+/* Adds the steps that took noticeable time: "compile 0.24, values 0.11". */
 static void add_times(struct text *status, const struct grading *grading)
 {
     bool first = true;
@@ -62,7 +62,7 @@ static enum page_style make_status(const struct display *display, struct text *s
     const struct grading *current = &guide->gradings[guide->current], *busy = under_way(guide);
 
     if (display->told) {
-        /* The last sentence: the page above shows what it led to. */
+        /* The last sentence only; the page above shows its effect. */
         const char *said = text_string(&guide->said);
         size_t length = strcspn(said, "\n");
         text_add_bytes(status, said, length);
@@ -119,7 +119,8 @@ static void show(struct display *display, guide_view view)
 /* ---- grading
  * --------------------------------------------------------------------------------------- */
 
-/* Where nothing is under way: what was asked for, else a lesson nobody has graded. */
+/* If no grading is in progress: starts the requested one, else one of a lesson that was not graded
+ * yet. */
 static void grade_next(struct display *display)
 {
     struct guide *guide = display->guide;
@@ -143,7 +144,7 @@ static void grade_next(struct display *display)
     rebuild(display);
 }
 
-/* The lesson is shown, and so its verdict has to be known. */
+/* Requests a grading of the lesson that is shown, if its verdict is not known. */
 static void want(struct display *display, size_t index)
 {
     if (!display->guide->gradings[index].done && display->guide->gradings[index].pid == 0 &&
@@ -202,7 +203,7 @@ static void read_file(struct display *display)
     guide->reading[0] = '\0';
 }
 
-/* A measurement prints on the terminal itself. */
+/* A measurement prints directly to the terminal. */
 static void run_outside(struct display *display, const struct guide_action *action)
 {
     screen_suspend();
@@ -284,8 +285,8 @@ static void press(struct display *display, int key)
     }
 }
 
-/* ---- the loop
- * --------------------------------------------------------------------------------------- */
+/* ---- main loop ----------------------------------------------------------------------------------
+ */
 
 static void wait_for_news(const struct display *display)
 {

@@ -1,4 +1,5 @@
-/* interactive: the screen that watches: on a save it grades that lesson and shows the verdict.
+/* interactive: the interactive screen: grades a lesson whenever its files are saved, and shows the
+ * verdict.
  */
 #ifndef OVERLAP_GRADER_LEARN_INTERACTIVE_H
 #define OVERLAP_GRADER_LEARN_INTERACTIVE_H

@@ -19,7 +19,7 @@ static bool same(const struct text *a, const struct text *b)
     return a->size == b->size && memcmp(text_string(a), text_string(b), a->size) == 0;
 }
 
-/* Writes `content` to the file in one step: it is never half there. */
+/* Writes `content` to the file atomically. */
 static int put(const char *path, const struct text *content)
 {
     char temporary[PATH_ROOM + 32];
@@ -35,7 +35,7 @@ static int put(const char *path, const struct text *content)
     return -1;
 }
 
-/* Keeps a copy of `content` under a new dated name, which is said. */
+/* Keeps a copy of `content` under a new dated name, which is reported. */
 static int keep(const struct handed_in *handed_in, const char *name, const struct text *content,
                 struct text *said)
 {
@@ -61,15 +61,15 @@ static int keep(const struct handed_in *handed_in, const char *name, const struc
     return -1;
 }
 
-/* A kept version of `name`: "streams.c.2026-..." */
+/* Returns true for a kept version of `name`: "streams.c.2026-..." */
 static bool is_kept(const char *entry, const char *name)
 {
     const size_t length = strlen(name);
     return strncmp(entry, name, length) == 0 && strncmp(entry + length, ".20", 3) == 0;
 }
 
-/* The newest kept version that differs from `now`; or, with `now` to be found, the one that equals
- * it. Its name goes to `found`. Returns 0 or -1. */
+/* Finds the newest kept version that differs from `now`; or, with `equal`, the one that equals it.
+ * Its name is written to `found`. Returns 0 or -1. */
 static int find_kept(const struct handed_in *handed_in, const char *name, const struct text *now,
                      bool equal, struct text *content, char found[256])
 {
@@ -94,8 +94,8 @@ static int find_kept(const struct handed_in *handed_in, const char *name, const 
     return status;
 }
 
-/* Puts `content` in the place of what is there, which is kept unless it is the stub or kept
- * already.
+/* Replaces the file by `content`. The old file is kept unless it is the stub or a kept version
+ * equals it.
  */
 static int replace(const struct toolchain *toolchain, const struct handed_in *handed_in,
                    const char *name, const struct text *content, struct text *said)

@@ -1,4 +1,4 @@
-/* learn: a student's guide through the course, what ./learn hands over to. */
+/* learn: the program behind ./learn, a student's guide through the course. */
 #include "grader/base/embedded.h"
 #include "grader/base/messages.h"
 #include "grader/base/process.h"
@@ -15,10 +15,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH 80 /* of a pipe */
+#define WIDTH 80 /* for a pipe */
 #define ROOT "--root="
 
-/* help.txt, translated line by line. */
+/* Prints help.txt, translated line by line. */
 static void help(void)
 {
     char line[256];
@@ -48,7 +48,7 @@ static int command(struct guide *guide, const struct guide_action *action)
     int status = 0;
 
     if (action->grades) {
-        /* Only a grading of now has the verdict and the timeline; how far it is, is remembered. */
+        /* Only a new grading has the verdict and the timeline; the progress is stored. */
         const bool anew =
             action->view == guide_view_lesson || strcmp(action->name, "timeline") == 0;
         if (!guide_know(guide, guide->current, anew) && process_interrupted() != 0)
@@ -63,7 +63,7 @@ static int command(struct guide *guide, const struct guide_action *action)
     return status;
 }
 
-/* What the words ask for. Returns the exit status. */
+/* Carries out the command line's words. Returns the exit status. */
 static int obey(struct guide *guide, int count, char **words)
 {
     const struct guide_action *action = guide_actions;
@@ -87,7 +87,7 @@ static int obey(struct guide *guide, int count, char **words)
     return command(guide, action);
 }
 
-/* "--root=DIR": another tree of sources; the programs stay those of this build. */
+/* "--root=DIR": uses another source tree, with the programs of this build. */
 static void choose_root(struct toolchain *toolchain, const char *root)
 {
     static char lessons[PATH_MAX], cache[PATH_MAX];

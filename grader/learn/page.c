@@ -29,7 +29,7 @@ static void add(struct page *page, enum page_style style, const char *bytes, siz
     page->lines[page->count++] = (struct page_line){text, style};
 }
 
-/* Tabs become blanks; what the terminal cannot show becomes a question mark. */
+/* Replaces tabs by blanks, and characters that the terminal cannot show by question marks. */
 static void add_cut(struct page *page, enum page_style style, const char *bytes, size_t size)
 {
     struct text shown = {0};

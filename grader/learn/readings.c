@@ -8,7 +8,7 @@
 
 #define TEXT_LIMIT ((size_t)1 << 18)
 
-/* folder/base.zh-CN.md where Chinese was chosen and it is there, else folder/base.md. */
+/* Finds folder/base.zh-CN.md where Chinese was chosen and the file exists, else folder/base.md. */
 static void choose(const struct guide *guide, const char *folder, const char *name,
                    const char *base, char *found, size_t size)
 {
@@ -52,7 +52,7 @@ void readings_title(const struct guide *guide, size_t lesson, char *title, size_
 
     readings_text_path(guide, lesson, path);
     files_read(path, TEXT_LIMIT, &text);
-    /* Links to the text in the other language stand before the heading. */
+    /* A link to the text in the other language precedes the heading. */
     const char *line = text_string(&text), *heading = strstr(line, "\n# ");
     if (heading != NULL && strncmp(line, "# ", 2) != 0) line = heading + 1;
     const size_t length = strcspn(line, "\n");
@@ -67,7 +67,7 @@ void readings_title(const struct guide *guide, size_t lesson, char *title, size_
     text_free(&text);
 }
 
-/* The lines of an item become one. */
+/* Joins the lines of each item. */
 static void unwrap(const char *text, struct text *items)
 {
     while (*text != '\0') {

@@ -9,7 +9,7 @@
 #include <term.h>
 #include <unistd.h>
 
-#undef lines /* term.h has short names for everything that a terminal can do */
+#undef lines /* term.h defines short names for all terminal capabilities */
 
 static SCREEN *terminal;
 
@@ -111,7 +111,7 @@ size_t screen_draw(const struct page *page, size_t top, const char *status,
             there ? page->lines[top + i].text : "");
     }
     if (top + rows < page->count) {
-        /* There is more below. */
+        /* A sign for more lines below. */
         const char *sign = messages_utf8() ? "\u2193" : "v";
         mvaddstr((int)rows - 1, COLS - 1, sign);
     }

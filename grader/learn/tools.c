@@ -66,7 +66,7 @@ void tools_page(const char *path)
     struct text text = {0};
 
     if (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO)) {
-        /* $PAGER is a command line, with arguments of its own. */
+        /* $PAGER is a command line, possibly with arguments. */
         const char *const own[] = {"sh", "-c", "$PAGER \"$1\"", "sh", path, NULL};
         const char *const less[] = {"less", "-R", path, NULL}, *const more[] = {"more", path, NULL};
         if (pager != NULL && pager[0] != '\0' && tools_run(own, NULL) == 0) return;

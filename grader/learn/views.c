@@ -1,4 +1,4 @@
-/* The two pages that ./learn shows of itself: the course, and one lesson. */
+/* The two pages of ./learn: the course, and one lesson. */
 #include "grader/base/files.h"
 #include "grader/base/messages.h"
 #include "grader/base/text.h"
@@ -24,7 +24,7 @@ static const struct {
     [COURSE_PASSED] = {N_("passed"), PAGE_GOOD, '+'},
 };
 
-/* "text" and blanks up to so many columns. */
+/* Adds the text, padded with blanks to `columns` columns. */
 static void add_column(struct text *line, const char *text, size_t columns)
 {
     const size_t used = text_columns(text);
@@ -46,7 +46,7 @@ static void add_row(struct page *page, const struct guide *guide, size_t i)
     page_bar(bar, COURSE_BAR, lesson->passed, judged);
     text_format(&line, "%s %2u/%-2u", page->width >= 66 ? bar : "", lesson->passed, judged);
     readings_title(guide, i, title, sizeof title);
-    /* The title where there is room for it. */
+    /* Adds the title where there is room for it. */
     if (page->width >= 100) text_format(&line, "  %s", title);
     page_line(page, states[lesson->state].style, "%s", text_string(&line));
     text_free(&line);

@@ -9,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define POLLING 500     /* milliseconds: only looking */
-#define REASSURING 2000 /* beside inotify, which a network's file system does not drive */
+#define POLLING 500 /* milliseconds, without inotify */
+/* Milliseconds, with inotify, which misses changes on network file systems. */
+#define REASSURING 2000
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -23,7 +24,7 @@ static bool is_source(const char *name)
     return command_is_header(name) || strcmp(extension, "c") == 0 || strcmp(extension, "cu") == 0;
 }
 
-/* A number that changes with the times, sizes and names of the folder's sources. */
+/* Returns a hash of the times, sizes and names of the folder's sources. */
 static uint64_t stamp(const char *folder)
 {
     struct dirent **entries = NULL;

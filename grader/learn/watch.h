@@ -1,27 +1,27 @@
-/* watch: whether the student saved. inotify wakes the caller at once, also for editors that write
- * by rename; the files are looked at every so often as well, because some file systems tell
- * nothing.
+/* watch: detects that the student saved. inotify wakes the caller at once, also for editors that
+ * write by rename; the files are polled at intervals as well, because some file systems send no
+ * events.
  */
 #ifndef OVERLAP_GRADER_LEARN_WATCH_H
 #define OVERLAP_GRADER_LEARN_WATCH_H
 
 #include "grader/learn/course.h"
 
-/* Starts as {.fd = -1}. */
+/* Initialise it with {.fd = -1}. */
 struct watch {
-    int fd;           /* readable when a folder changed; -1: there is only looking */
-    int milliseconds; /* after how long to look again */
-    uint64_t *stamps; /* of each lesson's files */
+    int fd;           /* readable when a folder changed; -1: polling only */
+    int milliseconds; /* polling interval */
+    uint64_t *stamps; /* one per lesson: a hash of its files' times, sizes and names */
 };
 
-/* OVERLAP_WATCH=poll in the environment: without inotify. Returns 0, or -1: no memory. */
+/* With OVERLAP_WATCH=poll in the environment inotify is not used. Returns 0, or -1: no memory. */
 int watch_open(struct watch *watch, const struct course *course);
 void watch_close(struct watch *watch);
 
-/* Takes what inotify has to say. */
+/* Reads and discards inotify's events. */
 void watch_take(struct watch *watch);
 
-/* The lesson's files are not those that were there at the last call: other times, sizes or names.
+/* Returns true when the lesson's files have changed since the last call: times, sizes or names.
  */
 bool watch_changed(struct watch *watch, const struct course *course, size_t index);
 
