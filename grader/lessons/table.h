@@ -4,7 +4,7 @@
 
 #include "grader/evidence/judge.h"
 
-/* The lessons, ended by NULL. */
+/* The lessons; the last entry is NULL. */
 extern const struct lesson *const lesson_table[];
 
 #endif

@@ -1,6 +1,6 @@
-/* The drive of lesson 01: calls device_sync_transform once per case, from page-locked memory and
- * with a stream that is ordered against nothing, and takes what is in `output` in the moment in
- * which the function returns. */
+/* The drive of lesson 01: calls device_sync_transform once per case, with page-locked memory and a
+ * non-blocking stream, and copies the contents of `output` at the moment at which the function
+ * returns. */
 #include "grader/child/drive.h"
 #include "grader/child/drive_cuda.h"
 #include "grader/lessons/01_device_sync/exchange.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Nobody who has asked for enough memory comes to launch it. */
+/* The launcher for cases whose allocation must fail, so it should never be called. */
 static cudaError_t none_launch(float *array, size_t length, cudaStream_t stream)
 {
     (void)array, (void)length, (void)stream;
@@ -39,8 +39,8 @@ struct buffers {
     float *in, *out;
 };
 
-/* Calls the student's function for case i and keeps what it left. Returns what the device says to
- * the drive's own wait: after an error the context is lost. */
+/* Calls the student's function for case i and stores its results. Returns the error of the drive's
+ * own wait: after an error the context is lost. */
 static cudaError_t call(struct drive *drive, uint32_t i, const struct buffers *buffers,
                         cudaStream_t stream)
 {
@@ -63,8 +63,8 @@ static cudaError_t call(struct drive *drive, uint32_t i, const struct buffers *b
     drive_end(drive, DRIVE_INJECTIONS, i);
     answer->sum = sum;
 
-    /* Before anything waits: what has not arrived by now has not arrived, and what is not needed
-     * any more may be overwritten. */
+    /* Before anything waits: a result that has not arrived by now is late, and input that the
+     * function no longer needs may be overwritten. */
     memcpy(output->values + c->offset, buffers->out, c->length * sizeof(float));
     memset(buffers->in, DRIVE_POISON, c->length * sizeof(float));
     answer->later = cudaDeviceSynchronize();
@@ -91,8 +91,9 @@ int drive_main(struct drive *drive)
         memset(buffers[i].out, DRIVE_POISON, bytes);
     }
 
-    /* The first launch of a kernel loads it; that is nobody's time. And how long it takes is known
-     * from then on: the software device runs one early of which it does not know that. */
+    /* The first launch of a kernel loads it, which must not be part of a measured time. The
+     * software device also learns the kernel's duration here: it runs a kernel of unknown duration
+     * early. */
     error = multiply_divide_launch(NULL, 0, stream);
     if (error == cudaSuccess && input->cases[0].way == DEVICE_SYNC_SLOW)
         error = multiply_divide_slow_launch(NULL, 0, stream);
@@ -107,7 +108,7 @@ int drive_main(struct drive *drive)
     }
     drive_end(drive, DEVICE_SYNC_ALL_PHASE, 0);
 
-    if (error != cudaSuccess) return 0; /* the context is lost: nothing can be released any more */
+    if (error != cudaSuccess) return 0; /* the context is lost: nothing can be released */
     for (uint32_t i = 0; i < input->count; i++) {
         error = cudaFreeHost(buffers[i].in);
         if (error == cudaSuccess) error = cudaFreeHost(buffers[i].out);

@@ -1,5 +1,5 @@
-/* The judge of lesson 01: right values, read when they have arrived; no wait but the one that is
- * needed; errors returned, the kernel's own included; nothing left behind. */
+/* The judge of lesson 01: right values, read after they have arrived; no unnecessary wait; errors
+ * returned, those of the kernel included; nothing left behind. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -14,13 +14,13 @@
 #include <string.h>
 
 #define FUNCTION "device_sync_transform"
-/* They say why a call failed. */
+/* The checks that report why a call failed. */
 #define VALUES_CHECK                                                                               \
     "DeviceSync.EveryElementIsRight or DeviceSync.TheHostReadsAfterTheResultsArrive"
-/* A float sum of a thousand numbers is off by 1e-7 of their magnitudes; any order of adding in
- * double stays far below this. */
+/* A float sum of a thousand numbers is off by 1e-7 of their magnitudes; double sums in any order
+ * stay far below this tolerance. */
 #define SUM_TOLERANCE 1e-10
-#define FLOAT_TOLERANCE 1e-5 /* ... and what it may be off by when added in float */
+#define FLOAT_TOLERANCE 1e-5 /* tolerance for a sum that was added in float */
 #define CAPTURE_FIRST 900    /* the errors of a capture: cudaErrorStreamCaptureUnsupported */
 #define CAPTURE_LAST 908
 #define INVALID_VALUE 1 /* of a launch that is refused */
@@ -53,7 +53,7 @@ static uint32_t draw(struct run_input *input, int64_t low, int64_t high)
     return (uint32_t)random_between(input->random, low, high);
 }
 
-/* Empty, one element, less than a block, one off a whole number of blocks on either side, ragged.
+/* Lengths: empty, one element, less than a block, one more and one less than whole blocks, ragged.
  */
 static int prepare_values(struct run_input *input)
 {
@@ -66,7 +66,7 @@ static int prepare_values(struct run_input *input)
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
 
-/* Each failure is followed by a call in which nothing is wrong. */
+/* Each failure is followed by a call in which everything is right. */
 static int prepare_failures(struct run_input *input)
 {
     const struct device_sync_case cases[] = {
@@ -143,7 +143,8 @@ static struct view look(const struct evidence *evidence)
     return view;
 }
 
-/* The stream that was given is still being captured: whatever is done in it fails from then on. */
+/* Fails when the given stream is still being captured: everything done in it fails from then on.
+ * Returns true when the verdict failed. */
 static bool say_captured(struct verdict *verdict, const struct view *view)
 {
     const struct query begins = {
@@ -161,7 +162,7 @@ static bool say_captured(struct verdict *verdict, const struct view *view)
     return true;
 }
 
-/* The device was lost, and with it the cases that were still to come: false, the verdict fails. */
+/* Returns false, with a failure, when the device was lost before all cases were called. */
 static bool all_reached(struct verdict *verdict, const struct view *view)
 {
     if (view->reached == view->in->count) return true;
@@ -185,7 +186,7 @@ struct item {
     char name[64];
 };
 
-/* The answer's phase points into *item, so it must stay where it is. */
+/* Fills in *item, which must stay where it is, because the answer's phase points into it. */
 static void item_get(const struct view *view, uint32_t i, struct item *item)
 {
     memset(item, 0, sizeof *item);
@@ -218,7 +219,7 @@ static bool compare(struct verdict *verdict, const struct view *view, const stru
     return compare_at(verdict, view, item, NULL);
 }
 
-/* Where values are not what the check is about. `doing` NULL: an error is said in one line. */
+/* For checks that are not about values. `doing` NULL: an error is reported in one line. */
 static bool succeeded(struct verdict *verdict, const struct view *view, const struct item *item,
                       const char *doing)
 {
@@ -235,7 +236,7 @@ static bool sum_is_right(const struct view *view, const struct item *item, doubl
     return fabs(item->a->sum - *expected) <= SUM_TOLERANCE * scale;
 }
 
-/* What a wrong sum is the sum of, as far as the number tells. */
+/* Explains what a wrong sum is the sum of, as far as the number shows. */
 static void explain_sum(struct verdict *verdict, const struct view *view, const struct item *item,
                         double expected)
 {
@@ -408,7 +409,7 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
         waits_hint_patience(verdict);
         return;
     }
-    /* Who gave up, and left the rest to cudaFree, has read too early. */
+    /* A submission that stopped waiting and left the rest to cudaFree has read too early. */
     verdict_findings_after(verdict, evidence, NULL, N_("The kernel took seconds this time: "));
     verdict_advice_after(verdict, evidence, N_("The kernel took seconds this time: "));
     if (verdict_failed(verdict))
@@ -417,7 +418,8 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
         compare(verdict, &view, &item);
 }
 
-/* More was asked for than there is, and the call that allocates was told another size. */
+/* Fails when the array was too large for memory and the allocating call got another size. Returns
+ * true when the verdict failed. */
 static bool say_cut(struct verdict *verdict, const struct evidence *evidence,
                     const struct item *item)
 {
@@ -468,7 +470,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         item_get(&view, i, &item);
         if (!answer_written(verdict, &item.answer)) return;
         if (item.c->way >= DEVICE_SYNC_TOO_LONG) {
-            /* No call fails there, and which error it is is not said. */
+            /* No CUDA call fails there, and the contract does not say which error to return. */
             const bool any = item.c->way == DEVICE_SYNC_WRAPS && item.a->code != 0;
             if (say_cut(verdict, evidence, &item) ||
                 (!any && !(item.c->way <= DEVICE_SYNC_WRAPS ? answer_failed_with
@@ -577,8 +579,8 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
         failures_judge(verdict, evidence, &contract);
 }
 
-/* What the device itself objects to: an access out of bounds or to the wrong side, a call that it
- * does not have. */
+/* Fails for the device's findings: an access out of bounds or to the wrong side, an unsupported
+ * call. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -608,7 +610,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                               "that is allocated twice and a copy in pieces cost time as well.");
 }
 
-/* A finding names two places, and is the cause of what is wrong with a value; so it comes first.
+/* A finding names two places and is the cause of a wrong value, so its check comes first.
  */
 static const struct check checks[] = {
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,

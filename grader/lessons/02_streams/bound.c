@@ -3,7 +3,7 @@
 
 #define RESIDENT_KERNELS 128.0 /* CUDA Programming Guide, table of compute capabilities */
 
-/* The duration in ns of the last operation that `query` selects; 0 when there is none. */
+/* Returns the duration in ns of the last operation that `query` selects; 0: there is none. */
 static double last_ns(const struct evidence *evidence, const struct query *query)
 {
     const struct trace_record *record = NULL, *last = NULL;
@@ -13,8 +13,8 @@ static double last_ns(const struct evidence *evidence, const struct query *query
     return last != NULL ? (double)(last->end_ns - last->start_ns) : 0.0;
 }
 
-/* What a copy takes in ns while others go the other way; 0: not known. Of copies that all began
- * together, from before the first to behind the last. */
+/* Returns the ns per copy while others go the other way, measured over copies that all began
+ * together, from the first start to the last end; 0: not known. */
 static double both_ways_ns(const struct evidence *evidence)
 {
     struct phase phase;
@@ -46,7 +46,7 @@ double streams_bound_ns(const struct evidence *evidence)
     const double kernel = last_ns(evidence, &query);
     if (in == 0.0 || out == 0.0 || kernel == 0.0) return 0.0;
 
-    /* Calibrated with lane 0; the others in proportion. */
+    /* Calibrated with lane 0; the other lanes take time in proportion to their length. */
     const double lanes = (double)input->total / (double)input->lanes[0].length;
     const double both = both_ways_ns(evidence), before = lanes - (kernel + out) / out;
     double bound = lanes * in + kernel + out;

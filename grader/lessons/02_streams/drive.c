@@ -1,5 +1,5 @@
-/* The drive of lesson 02: opens the lanes, runs them, closes them; and does the same work in its
- * own ways (one array after the other, breadth-first) to compare with. */
+/* The drive of lesson 02: opens the lanes, runs them and closes them; and does the same work in
+ * other ways (serially, breadth-first) for comparison. */
 #include "grader/child/drive.h"
 #include "grader/child/drive_cuda.h"
 #include "grader/lessons/02_streams/exchange.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-static double baseline_s; /* of all lanes, by the host's clock; 0: it was not measured */
+/* All lanes in the serial baseline, by the host's clock; 0: not measured. */
+static double baseline_s;
 
 static double seconds_now(void)
 {
@@ -20,11 +21,10 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The kernels that the student is given. streams_kernel has no place for a context, so the count of
- * launches lives here. */
+/* State of the kernel that the student gets; global, because streams_kernel has no user pointer. */
 static struct {
-    size_t launches, refused; /* the refused-th launch (from 0) fails: */
-    int untold;               /* not by a call of CUDA's, but by the launcher's own answer */
+    size_t launches, refused; /* the launch of this index (from 0) fails, */
+    int untold;               /* 0: in a CUDA call; 1: the launcher itself returns an error */
 } given;
 
 static cudaError_t given_kernel(float *array, size_t length, cudaStream_t stream)
@@ -41,7 +41,7 @@ static void give(size_t refused, int untold)
     given.untold = untold;
 }
 
-/* The runtime remembers an error of the caller's as its last; no call of the student's gave it. */
+/* Makes the runtime hold an earlier error that no call of the student's returned. */
 static void leave_an_error(void)
 {
     void *none;
@@ -66,11 +66,12 @@ static uint32_t lanes_busy(const struct streams_lane *lanes, uint32_t count)
 {
     uint32_t busy = 0;
     for (uint32_t i = 0; i < count; i++) busy += cudaStreamQuery(lanes[i].stream) != cudaSuccess;
-    (void)cudaGetLastError(); /* "not ready" is remembered as if it were an error */
+    (void)cudaGetLastError(); /* the runtime stores "not ready" as its last error */
     return busy;
 }
 
-/* A GPU waits while 839 MB are filled and read again: the widest registers that there are. */
+/* The GPU waits while the host fills and reads 839 MB, so the loops use the widest registers
+ * available. */
 #ifdef __x86_64__
 #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -103,7 +104,7 @@ static void lanes_fill(const struct streams_input *input, struct streams_lane *l
         array_fill(lanes[i].host, input->lanes[i].length, values_seed(input->lanes[i].seed, round));
 }
 
-/* What the host arrays hold in this moment, whatever still works on them. */
+/* Copies the contents of the host arrays at this moment, even if work on them is pending. */
 static void lanes_take(const struct streams_input *input, const struct streams_lane *lanes,
                        uint32_t round, struct streams_output *output)
 {
@@ -115,7 +116,7 @@ static void lanes_take(const struct streams_input *input, const struct streams_l
     }
 }
 
-/* One streams_run and what it left. Returns the seconds that it took. */
+/* Calls streams_run once and stores its results. Returns the seconds that it took. */
 static double run(struct drive *drive, struct streams_lane *lanes, uint32_t round)
 {
     const struct streams_input *input = drive->input;
@@ -130,7 +131,7 @@ static double run(struct drive *drive, struct streams_lane *lanes, uint32_t roun
                                       strcmp(drive->run, "slow") == 0 ? multiply_divide_slow_launch
                                       : STREAMS_MARKS(round) == 2     ? multiply_divide_twice_launch
                                                                       : given_kernel);
-    if (!input->whole) (void)cudaDeviceSynchronize(); /* timed: no work escapes the clock */
+    if (!input->whole) (void)cudaDeviceSynchronize(); /* timed: includes all work */
     const double seconds = seconds_now() - begin;
     drive_end(drive, STREAMS_PHASE_RUN, round);
     lanes_take(input, lanes, round, output);
@@ -139,17 +140,17 @@ static double run(struct drive *drive, struct streams_lane *lanes, uint32_t roun
     return seconds;
 }
 
-/* ---- the drive's own ways ------------------------------------------------------------------- */
+/* ---- the drive's own work ------------------------------------------------------------------- */
 
 struct own {
     float *pageable, *pinned, *device; /* each as long as the longest lane */
-    float *pinned_out, *device_out;    /* the same: for copies that go the other way meanwhile */
-    void *flush;                       /* device; NULL: what is copied in stays in the cache */
+    float *pinned_out, *device_out;    /* the same, for copies in the opposite direction */
+    void *flush;                       /* device memory; NULL: copied-in data stays in the cache */
     size_t flush_bytes;                /* twice the cache */
     cudaStream_t streams[2];
 };
 
-/* What only the calibration needs. */
+/* Allocates what only the calibration needs. */
 static cudaError_t own_open_beside(const struct streams_input *input, size_t bytes, struct own *own)
 {
     int device = 0, cache = 0;
@@ -195,8 +196,8 @@ static cudaError_t own_close(struct own *own)
     return error;
 }
 
-/* Program 2: copy in, kernel, copy out, from pageable memory, in the default stream; of the lanes
- * that are enough to know how long all would take. */
+/* The serial baseline: copy in, kernel, copy out, from pageable memory, in the default stream, for
+ * enough lanes to extrapolate the time of all. */
 static cudaError_t serial(const struct streams_input *input, const struct own *own)
 {
     for (uint32_t i = 0; i < input->serial; i++) {
@@ -210,9 +211,9 @@ static cudaError_t serial(const struct streams_input *input, const struct own *o
     return cudaSuccess;
 }
 
-/* Lane 0's array each way, from page-locked memory, with nothing beside it: twice, the first to
- * warm up. Where all lanes together are more than the cache holds, what is copied in has left it
- * before its kernel has gone far, and so it has here before the kernel begins. */
+/* Copies lane 0's array each way, from page-locked memory, with nothing else running: twice, first
+ * as warm-up. Where all lanes together exceed the cache, copied-in data has left the cache before
+ * its kernel has gone far; here the cache is flushed before the kernel, too. */
 static cudaError_t calibrate(const struct streams_input *input, const struct own *own)
 {
     const size_t length = input->lanes[0].length, bytes = length * sizeof(float);
@@ -230,8 +231,8 @@ static cudaError_t calibrate(const struct streams_input *input, const struct own
     return cudaSuccess;
 }
 
-/* The same array both ways at once: the link is one, and its two directions are in each other's
- * way. */
+/* Copies the same array both ways at once: both directions share the link and slow each other
+ * down. */
 static cudaError_t calibrate_both_ways(const struct streams_input *input, const struct own *own)
 {
     const size_t bytes = input->lanes[0].length * sizeof(float);
@@ -263,8 +264,8 @@ static cudaError_t breadth_first(const struct streams_lane *lanes, uint32_t coun
     return error == cudaSuccess ? waited : error;
 }
 
-/* Warms up and measures alone what streams_run is to do at the same time; `with_serial`: and one
- * after the other. */
+/* Warms up and calibrates the operations that streams_run is to overlap; with `with_serial` also
+ * measures the serial baseline. */
 static int measure(struct drive *drive, int with_serial)
 {
     const struct streams_input *input = drive->input;
@@ -295,7 +296,7 @@ static int measure(struct drive *drive, int with_serial)
 
 /* ---- the runs ------------------------------------------------------------------------------- */
 
-/* streams_open with a lane that no device has room for. */
+/* Calls streams_open with a lane that is too large for any device. */
 static void open_fails(struct drive *drive, struct streams_lane *lanes)
 {
     const struct streams_input *input = drive->input;
@@ -310,7 +311,7 @@ static void open_fails(struct drive *drive, struct streams_lane *lanes)
     (void)cudaGetLastError();
 }
 
-/* streams_run with a launch in the middle that fails. */
+/* Calls streams_run with a launch in the middle that fails. */
 static cudaError_t run_fails(struct drive *drive, struct streams_lane *lanes, const char *phase)
 {
     const struct streams_input *input = drive->input;
@@ -318,7 +319,7 @@ static cudaError_t run_fails(struct drive *drive, struct streams_lane *lanes, co
 
     lanes_fill(input, lanes, 0);
     /* The first launch of a kernel loads it, which may take longer than the lanes' kernels run;
-     * they are to be still running when the launch in the student's call has been refused. */
+     * those must still be running when the launch in the student's call is refused. */
     (void)broken_configuration_launch(lanes[0].device, 1, NULL);
     (void)cudaGetLastError();
     give(input->refused, strcmp(phase, STREAMS_PHASE_RUN_UNTOLD) == 0);
@@ -331,7 +332,8 @@ static cudaError_t run_fails(struct drive *drive, struct streams_lane *lanes, co
     return error;
 }
 
-/* Open, run, close, with a call of them made to fail: none of the drive's own is among them. */
+/* Opens, runs and closes lanes while a call is made to fail; the drive makes no CUDA call of its
+ * own in between. */
 static void life_with_a_failure(struct drive *drive, struct streams_lane *lanes)
 {
     const struct streams_input *input = drive->input;
@@ -358,7 +360,7 @@ static void life_with_a_failure(struct drive *drive, struct streams_lane *lanes)
     drive_end(drive, DRIVE_INJECTIONS, 0);
 }
 
-/* Puts a lane whose pointers are NULL into the middle; returns how many there are now. */
+/* Inserts a lane whose pointers are NULL in the middle; returns the new number of lanes. */
 static size_t lanes_with_an_empty_one(struct streams_lane *lanes, size_t count)
 {
     const size_t middle = count / 2;
@@ -367,8 +369,8 @@ static size_t lanes_with_an_empty_one(struct streams_lane *lanes, size_t count)
     return count + 1;
 }
 
-/* Once, so that it is known from then on how long it takes: the device runs a kernel early of which
- * it does not know that. */
+/* Runs the kernel once, so that the software device knows its duration: it runs a kernel of unknown
+ * duration early. */
 static int run_slow_kernel(void)
 {
     cudaError_t error = multiply_divide_slow_launch(NULL, 0, NULL);
@@ -376,7 +378,7 @@ static int run_slow_kernel(void)
     return error == cudaSuccess ? 0 : drive_failed("the slow kernel", error);
 }
 
-/* Every way of running lanes that are open and complete. */
+/* Runs open and complete lanes in every way that the run asks for. */
 static void run_all(struct drive *drive, struct streams_lane *lanes, bool failures, bool comparing)
 {
     const struct streams_input *input = drive->input;
@@ -402,7 +404,8 @@ static void run_all(struct drive *drive, struct streams_lane *lanes, bool failur
     }
 }
 
-/* streams_close; with `failures`, a lane of nobody's is among them, and it is called twice. */
+/* Calls streams_close; with `failures`, an empty lane is among the lanes, and it is called
+ * twice. */
 static void close_lanes(struct drive *drive, struct streams_lane *lanes, bool failures)
 {
     const struct streams_input *input = drive->input;
@@ -432,7 +435,7 @@ int drive_main(struct drive *drive)
     output->busy = 0;
     output->rounds = 0;
     output->incomplete = 0;
-    cudaError_t error = cudaFree(NULL); /* the start-up of the device is nobody's time */
+    cudaError_t error = cudaFree(NULL); /* the device's start-up must not be timed */
     if (error != cudaSuccess) return drive_failed("the device did not start", error);
     if (strcmp(drive->run, "injections") == 0) {
         life_with_a_failure(drive, lanes);

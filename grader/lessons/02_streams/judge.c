@@ -1,6 +1,6 @@
 /* The judge of lesson 02: right values in every order; a stream per array and page-locked memory;
- * copies and kernels beside each other, seen on the device's own record; failures handed back
- * clean; as fast as the reference. */
+ * copies and kernels overlapping in the device's own record; failures returned without leftovers;
+ * as fast as the reference. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/base/parallel.h"
@@ -21,7 +21,7 @@
 #define OPEN "streams_open"
 #define RUN "streams_run"
 #define CLOSE "streams_close"
-/* They say why a call failed. */
+/* The checks that report why a call failed. */
 #define VALUES_CHECK "Streams.EveryArrayIsRight or Streams.ResultsHaveArrivedOnReturn"
 #define RIGHT_CALL                                                                                 \
     N_("a right call after one that had failed, while the runtime still remembered an error of "   \
@@ -41,7 +41,8 @@ static struct streams_input *allocate(struct run_input *input, uint32_t count, u
     in->rounds = rounds;
     for (uint32_t i = 0; i < count; i++) {
         const bool tiny = i >= STREAMS_FULL_LANES && input->device != DRIVE_GPU;
-        /* The second lane is longer than the first, so that the first one's length never suits all.
+        /* The second lane is longer than the first, so that the first lane's length is not right
+         * for all.
          */
         const int64_t least = tiny ? 1 : i == 1 ? (int64_t)in->lanes[0].length + 1 : shortest;
         const int64_t most = tiny ? STREAMS_TINY : i == 0 ? longest - 1 : longest;
@@ -85,10 +86,10 @@ static int prepare_few(struct run_input *input)
     return 0;
 }
 
-/* So many lanes one after the other take 0.2 s, and one is like another. */
+/* This many serial lanes take 0.2 s, and all lanes are alike. */
 #define STREAMS_SERIAL 25
 
-/* The real constants on a GPU: 200 arrays of 1024 x 1024 floats, and a ragged end. */
+/* On a GPU the real constants: 200 arrays of 1024 x 1024 floats, and a ragged end. */
 static int prepare_large(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
@@ -102,8 +103,8 @@ static int prepare_large(struct run_input *input)
     return 0;
 }
 
-/* As many, shorter ones: what has to overlap is the same, and there is a sample every few tenths of
- * a second. On the software device long enough for kernels, not their launches, to take the time.
+/* As many, shorter lanes: the overlap is the same, and a sample takes a few tenths of a second. On
+ * the software device they are long enough for kernels, not launches, to dominate.
  */
 static int prepare_timed(struct run_input *input)
 {
@@ -149,7 +150,7 @@ static struct view look(const struct evidence *evidence)
     return (struct view){evidence, evidence->input, evidence->output};
 }
 
-/* How often streams_run was called: where times are compared, until they are clear. */
+/* Returns how often streams_run was called; in the run "compare" until the times are clear. */
 static uint32_t rounds_of(const struct view *view)
 {
     const bool comparing = strcmp(view->evidence->plan->name, "compare") == 0;
@@ -157,7 +158,8 @@ static uint32_t rounds_of(const struct view *view)
     return comparing && done > 0 && done < view->in->rounds ? done : view->in->rounds;
 }
 
-/* streams_open and every streams_run succeeded; false: the verdict says what did not. */
+/* Returns true when streams_open and every streams_run succeeded; otherwise the verdict fails with
+ * the reason. */
 static bool ran_saying(struct verdict *verdict, const struct view *view)
 {
     struct phase phase;
@@ -182,7 +184,7 @@ static bool ran_saying(struct verdict *verdict, const struct view *view)
     return true;
 }
 
-/* The same for checks that are about something else: in one line. */
+/* As ran_saying, with a failure of one line, for checks that are about something else. */
 static bool ran(struct verdict *verdict, const struct view *view)
 {
     const struct answer open = {view->evidence, NULL, OPEN, ANSWER_RUNTIME, view->out->open};
@@ -205,7 +207,7 @@ static bool run_phase(const struct evidence *evidence, struct phase *phase)
     return evidence_phase(evidence, STREAMS_PHASE_RUN, 0, phase);
 }
 
-/* One array as it came back whole. */
+/* Compares one array that was returned whole. */
 static bool compare_lane(struct verdict *verdict, const struct view *view, uint32_t round,
                          uint32_t lane, const struct trace_record *at)
 {
@@ -245,7 +247,8 @@ static bool compare_all(struct verdict *verdict, const struct view *view)
     return true;
 }
 
-/* The same; what is wrong is reported where the round's last piece of work was asked for. */
+/* Compares all arrays; a failure is reported at the call that asked for the round's last
+ * operation. */
 static bool compare_arrived(struct verdict *verdict, const struct view *view)
 {
     for (uint32_t round = 0; round < rounds_of(view); round++) {
@@ -260,7 +263,8 @@ static bool compare_arrived(struct verdict *verdict, const struct view *view)
     return true;
 }
 
-/* Digests, where the results are too large to come back. Every repetition has inputs of its own. */
+/* Expected digests, for results that are too large to return. Every repetition has its own
+ * inputs. */
 struct digests {
     const struct streams_input_lane *lanes;
     uint64_t of[STREAMS_LANES];
@@ -309,7 +313,7 @@ static void judge_values(struct verdict *verdict, const struct evidence *evidenc
     if (ran_saying(verdict, &view)) compare_all(verdict, &view);
 }
 
-/* A call of streams_run has left work behind: true, the verdict fails. */
+/* Fails when a call of streams_run left work pending. Returns true when the verdict failed. */
 static bool say_left(struct verdict *verdict, const struct view *view)
 {
     struct phase phase;
@@ -347,7 +351,7 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
 /* ---- checks: how it is done --------------------------------------------------------------------
  */
 
-/* Copies that are in none of the streams in which the kernels are. */
+/* Fails for copies that are in none of the streams in which the kernels are. */
 static void copies_with_kernels(struct verdict *verdict, const struct evidence *evidence,
                                 const struct phase *phase, const uint64_t *streams, size_t count)
 {
@@ -407,8 +411,8 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
     }
 }
 
-/* The host waits for some of the work and then asks for more: what comes then has waited for what
- * was there before. Other threads may wait for theirs meanwhile. */
+/* Fails when the host waits for some of the work and then asks for more: the later work was delayed
+ * by the wait. Other threads may wait for their own work in the meantime. */
 static void judge_independent(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -440,7 +444,7 @@ static void judge_independent(struct verdict *verdict, const struct evidence *ev
     }
 }
 
-/* Each lane's host memory is page-locked to its end, in one piece or several. */
+/* Checks that each lane's host memory is page-locked to its end, in one piece or several. */
 static void locked_whole(struct verdict *verdict, const struct view *view)
 {
     const struct query made = {.kind = TRACE_CREATE, .what = TRACE_PINNED_MEMORY, .student = true};
@@ -453,9 +457,10 @@ static void locked_whole(struct verdict *verdict, const struct view *view)
             if (memory->address > locked || memory->address + memory->bytes <= locked) continue;
             locked = memory->address + memory->bytes;
             last = memory;
-            memory = NULL; /* from the first again: they are in no order */
+            memory = NULL; /* start again from the first: the pieces are unordered */
         }
-        if (last == NULL || locked >= end) continue; /* NULL: what it is, the copies tell */
+        /* NULL: the check of copies reports the kind of memory. */
+        if (last == NULL || locked >= end) continue;
         verdict_fail(verdict, view->evidence, last,
                      "Of the %llu bytes of array %u of %u only %llu are page-locked here.",
                      (unsigned long long)bytes, lane, view->in->count,
@@ -466,7 +471,8 @@ static void locked_whole(struct verdict *verdict, const struct view *view)
     }
 }
 
-/* A copy from or to managed memory, which is no page-locked host memory: true, the verdict fails.
+/* Fails for a copy from or to managed memory, which is not page-locked host memory. Returns true
+ * when the verdict failed.
  */
 static bool say_managed(struct verdict *verdict, const struct evidence *evidence,
                         const struct phase *phase)
@@ -551,10 +557,11 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
         compare_all(verdict, &view);
 }
 
-/* ---- checks: what it is good for ---------------------------------------------------------------
+/* ---- checks: overlap and time ------------------------------------------------------------------
  */
 
-/* The kernels of streams_run in the run "compare"; false when the verdict is spoken already. */
+/* Measures the kernels of streams_run in the run "compare"; false when the verdict is already
+ * decided. */
 static bool overlapped(struct verdict *verdict, const struct evidence *evidence,
                        const struct query *with, struct phase *phase, struct overlap *overlap)
 {
@@ -620,7 +627,8 @@ static void judge_copies_overlap(struct verdict *verdict, const struct evidence 
                           "streams_run needs a wait.");
 }
 
-/* The rounds of streams_run, each against the baseline. Returns false when the verdict is spoken.
+/* Compares the rounds of streams_run with the baseline. Returns false when the verdict is already
+ * decided.
  */
 static bool against_baseline(struct verdict *verdict, const struct view *view, struct ratio *ratio)
 {
@@ -701,7 +709,7 @@ static void judge_speed_up(struct verdict *verdict, const struct evidence *evide
                           "which of them it does not.");
 }
 
-/* Why lanes that overlap still take long. */
+/* Explains why lanes that overlap still take long. */
 static void explain_time(struct verdict *verdict, const struct evidence *evidence)
 {
     struct phase phase;
@@ -727,10 +735,10 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
     if (verdict_failed(verdict)) explain_time(verdict, evidence);
 }
 
-/* ---- checks: failures and what is left
- * ----------------------------------------------------------- */
+/* ---- checks: failures and leaks ----------------------------------------------------------------
+ */
 
-/* streams_run with a launch that fails, in two ways. */
+/* Checks streams_run with a failing launch, in two ways. */
 static bool run_failed_well(struct verdict *verdict, const struct view *view)
 {
     const struct {
@@ -788,7 +796,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     answer =
         answer_in(evidence, STREAMS_PHASE_OPEN, 0, OPEN, ANSWER_RUNTIME, view.out->open, &phase);
     if (!answer_succeeded(verdict, &answer, RIGHT_CALL)) return;
-    if (view.out->incomplete != 0) return; /* said by the checks of values */
+    if (view.out->incomplete != 0) return; /* reported by the checks of values */
     if (!run_failed_well(verdict, &view)) return;
     answer =
         answer_in(evidence, STREAMS_PHASE_RUN, 0, RUN, ANSWER_RUNTIME, view.out->runs[0], &phase);
@@ -843,7 +851,7 @@ static void judge_left_on_failure(struct verdict *verdict, const struct evidence
                               "was never released, and the caller does not know of it.");
 }
 
-/* One of the three functions, by the phase in which the call failed. */
+/* Returns the function (of the three) in whose phase the call failed, and its return value. */
 static struct answer answer_to_failure(const struct evidence *evidence,
                                        const struct trace_record *failed, struct phase *phase)
 {
@@ -863,7 +871,7 @@ static struct answer answer_to_failure(const struct evidence *evidence,
                      phase);
 }
 
-/* Every lane is whole, and so is the result. */
+/* Returns true when every lane is complete and the results are right. */
 static bool is_right_all_the_same(const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -916,13 +924,13 @@ static size_t races(const struct evidence *evidence)
     return count;
 }
 
-/* What the device itself objects to. */
+/* Fails for everything that the device itself reports. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
     const struct answer open = {evidence, NULL, OPEN, ANSWER_RUNTIME, view.out->open};
     if (!answer_written(verdict, &open)) return;
-    /* Of work that is left races are found, with whoever comes next. */
+    /* Pending work causes races with any later access, so the pending work is reported first. */
     if (evidence_count(evidence, &(struct query){.kind = TRACE_FINDING}) == races(evidence))
         say_left(verdict, &view);
     verdict_findings(verdict, evidence, NULL);
@@ -930,7 +938,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     waits_say_unpromised_in(verdict, evidence, STREAMS_PHASE_RUN, RUN);
 }
 
-/* A finding names two places, and is the cause of what is wrong with a value; so it comes first.
+/* A finding names two places and is the cause of a wrong value, so its check comes first.
  */
 static const struct check checks[] = {
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,

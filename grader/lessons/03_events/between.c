@@ -39,7 +39,7 @@ bool events_say_between(struct verdict *verdict, const struct evidence *evidence
     return true;
 }
 
-/* A call that asks what an error was takes the host no time to speak of. */
+/* Returns true for a call that only queries an error, which takes the host negligible time. */
 static bool asks_for_an_error(const struct trace_record *call)
 {
     static const char *const names[] = {"cudaGetLastError", "cudaPeekAtLastError",
@@ -50,8 +50,8 @@ static bool asks_for_an_error(const struct trace_record *call)
     return false;
 }
 
-/* The first call that the same host thread makes between the two events, behind or before the
- * launch; NULL: none. */
+/* Returns the first call that the same host thread makes between the two events, before or after
+ * the launch; NULL: none. */
 static const struct trace_record *call_between(const struct evidence *evidence,
                                                const struct events_called *called,
                                                const struct events_around *around)
@@ -69,7 +69,7 @@ static bool only_the_launch(struct verdict *verdict, const struct evidence *evid
                             const struct events_called *called, uint32_t i)
 {
     const struct trace_record *kernel = events_kernel_of(evidence, called, i);
-    if (kernel == NULL) return true; /* EventsAreInTheKernelsStream says so */
+    if (kernel == NULL) return true; /* reported by EventsAreInTheKernelsStream */
     if (events_say_between(verdict, evidence, called, kernel, i)) return false;
     const struct events_around around = events_around_kernel(evidence, called, kernel);
     if (around.before == NULL || around.after == NULL) return true;

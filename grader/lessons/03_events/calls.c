@@ -38,7 +38,7 @@ bool events_call_succeeded(struct verdict *verdict, const struct events_view *vi
 bool events_call_get(struct verdict *verdict, const struct events_view *view,
                      enum events_which which, struct events_called *called)
 {
-    /* What the checks named here say in full is of their own run. */
+    /* The checks that report this in full read the run "times" only. */
     if (strcmp(view->evidence->plan->name, "times") != 0)
         return events_call_succeeded(verdict, view, which, called);
     events_call_look(view, which, called);

@@ -1,5 +1,5 @@
 /* The drive of lesson 03: makes arrays and streams, lets the student's functions time kernels on
- * them, and looks at both ends of every array afterwards. */
+ * them, and reads both ends of every array afterwards. */
 #include "grader/child/drive.h"
 #include "grader/child/drive_cuda.h"
 #include "grader/lessons/03_events/exchange.h"
@@ -9,11 +9,10 @@
 
 #include <string.h>
 
-/* The kernel that the student is given. events_kernel has no place for a context, so the count of
- * launches lives here. */
+/* State of the kernel that the student gets; global, because events_kernel has no user pointer. */
 static struct {
-    size_t launches, refused; /* the refused-th launch (from 0) fails: */
-    int untold;               /* not by a call of CUDA's, but by the launcher's own answer */
+    size_t launches, refused; /* the launch of this index (from 0) fails, */
+    int untold;               /* 0: in a CUDA call; 1: the launcher itself returns an error */
     events_kernel kernel;
 } given;
 
@@ -32,7 +31,7 @@ static void give(size_t refused, int untold)
     given.kernel = multiply_divide_launch;
 }
 
-/* The runtime remembers an error of the caller's as its last; no call of the student's gave it. */
+/* Makes the runtime hold an earlier error that no call of the student's returned. */
 static void leave_an_error(void)
 {
     void *none;
@@ -75,7 +74,7 @@ static cudaError_t task_close(const struct events_input_task *from, struct event
     return error;
 }
 
-/* The first launch of a kernel loads it; that is nobody's time. */
+/* The first launch of a kernel loads it, which must not be part of a measured time. */
 static cudaError_t warm_up(size_t length)
 {
     float *array;
@@ -86,7 +85,7 @@ static cudaError_t warm_up(size_t length)
     return error == cudaSuccess ? cudaFree(array) : error;
 }
 
-/* Kernels in front of one that is timed: the device is at work on them for milliseconds. */
+/* Number of kernels queued before a timed one: milliseconds of work for the device. */
 #define EVENTS_AHEAD 8
 
 /* ---- calls ------------------------------------------------------------------------------------
@@ -123,7 +122,8 @@ static void each(struct drive *drive, const char *phase, uint32_t index,
     for (uint32_t i = 0; i < count; i++)
         out->busy += cudaStreamQuery(tasks[i].stream) != cudaSuccess;
     (void)cudaDeviceSynchronize();
-    (void)cudaGetLastError(); /* "not ready", or a refused launch, may be remembered */
+    (void)cudaGetLastError(); /* the runtime may hold "not ready" or a refused launch as its last
+                                 error */
 }
 
 static void statistics(struct drive *drive)
@@ -196,8 +196,8 @@ int drive_main(struct drive *drive)
         one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
         each(drive, EVENTS_PHASE_EACH, 1, many, input->many, &output->each[1]);
     } else if (strcmp(drive->run, "slow") == 0) {
-        /* How long it takes is known from then on: the device runs one early of which it does not
-         * know that. */
+        /* Runs the kernel once, so that the software device knows its duration: it runs a kernel of
+         * unknown duration early. */
         error = multiply_divide_slow_launch(NULL, 0, NULL);
         if (error == cudaSuccess) error = cudaDeviceSynchronize();
         given.kernel = multiply_divide_slow_launch;
@@ -214,7 +214,7 @@ int drive_main(struct drive *drive)
 
     for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
         error = task_close(&input->tasks[i], &tasks[i], output->windows[i]);
-    /* Where a wait was made to fail the device is lost, and nothing can be read any more. */
+    /* Where a wait was made to fail the device is lost, and nothing can be read. */
     if (strcmp(drive->run, "injections") == 0) return 0;
     return error == cudaSuccess ? 0 : drive_failed("the arrays could not be read", error);
 }

@@ -1,7 +1,8 @@
-/* What the judge hands to the drive of lesson 03, and what it gets back.
+/* The data that the judge passes to the drive of lesson 03, and the drive's results.
  *
- * Task 0 is timed alone; tasks 1 .. few by one call of events_time_each, the `many` after them by
- * another. What a kernel does to its array is looked at in two windows, at its head and its tail.
+ * Task 0 is timed alone; tasks 1 .. few by one call of events_time_each, the `many` tasks after
+ * them by another. The effect of a kernel on its array is checked in two windows, at the array's
+ * head and tail.
  */
 #ifndef OVERLAP_GRADER_LESSONS_03_EVENTS_EXCHANGE_H
 #define OVERLAP_GRADER_LESSONS_03_EVENTS_EXCHANGE_H
@@ -21,7 +22,7 @@
 
 struct events_input_task {
     uint64_t length; /* floats */
-    uint64_t seed;   /* element i is values_at(seed, i), in the windows; 0 between them */
+    uint64_t seed;   /* element i is values_at(seed, i) within the windows, and 0 between them */
 };
 
 struct events_input_set {
@@ -36,7 +37,7 @@ struct events_input {
     struct events_input_set sets[EVENTS_SETS];
 };
 
-/* What events_time_one left in its struct. */
+/* What events_time_one wrote into its struct. */
 struct events_output_one {
     int32_t code;
     float milliseconds;
@@ -45,7 +46,7 @@ struct events_output_one {
 
 struct events_output_each {
     int32_t code;
-    uint32_t busy; /* streams with work left on return */
+    uint32_t busy; /* streams with pending work on return */
     float milliseconds[EVENTS_MANY];
 };
 
@@ -67,13 +68,13 @@ struct events_output {
 };
 
 /* Phases. */
-#define EVENTS_PHASE_ALL "all" /* around "one" and both of "each" */
+#define EVENTS_PHASE_ALL "all" /* encloses "one" and both of "each" */
 #define EVENTS_PHASE_ONE "one"
 #define EVENTS_PHASE_EACH "each" /* 0: few, 1: many */
 #define EVENTS_PHASE_ONE_FAILS "one, refused"
 #define EVENTS_PHASE_EACH_FAILS "each, refused"
-#define EVENTS_PHASE_ONE_BEHIND "one, behind" /* other work of the caller's, in its stream */
-#define EVENTS_PHASE_ONE_UNTOLD "one, untold" /* the launcher answers with an error */
+#define EVENTS_PHASE_ONE_BEHIND "one, behind" /* after other work in its stream */
+#define EVENTS_PHASE_ONE_UNTOLD "one, untold" /* the launcher returns an error */
 #define EVENTS_PHASE_EACH_UNTOLD "each, untold"
 #define EVENTS_PHASE_STATISTICS "statistics"
 #define EVENTS_PHASE_STATISTICS_OF_NONE "statistics of none"

@@ -1,5 +1,5 @@
-/* The judge of lesson 03: the times that the student measured against the device's own record of
- * the same kernels; where the events were recorded; what the queries said; the arithmetic. */
+/* The judge of lesson 03: the student's times against the device's own record of the same kernels;
+ * where the events were recorded; what the queries returned; the statistics. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -20,8 +20,8 @@
 
 /* ---- runs --------------------------------------------------------------------------------- */
 
-/* They differ in length, the few and the many: streams share the device's queues, and an end event
- * that is recorded late stands in one behind that of a longer kernel. */
+/* The tasks of a call differ in length: streams share the device's queues, and an end event that is
+ * recorded late waits in a queue after that of a longer kernel. */
 static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t one,
                            int64_t short_few, int64_t long_few, int64_t short_many,
                            int64_t long_many)
@@ -43,7 +43,8 @@ static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t
     return 0;
 }
 
-/* On a GPU, the real constants: one kernel over 100 arrays' worth, and an array per stream. */
+/* On a GPU the real constants: one kernel over 100 arrays' worth of floats, and an array per
+ * stream. */
 static int prepare_times(struct run_input *input)
 {
     if (input->device == DRIVE_GPU)
@@ -56,7 +57,7 @@ static int prepare_failures(struct run_input *input)
     return prepare_lengths(input, 0, 2000, 20000, 30000, 0, 0);
 }
 
-/* More kernels than a table of 16, 64, 128 or 256 has room for, and than are resident at a time. */
+/* More kernels than a table of 16, 64, 128 or 256 holds, and than are resident at a time. */
 static int prepare_crowd(struct run_input *input)
 {
     return prepare_lengths(input, EVENTS_MANY, 2000, 200, 300, 500, 500);
@@ -105,7 +106,7 @@ static bool is_poison(float value)
     return memcmp(&value, &poison, sizeof value) == 0;
 }
 
-/* What is the matter with a time that is wrong, as far as the number itself tells. */
+/* Explains a wrong time, as far as the number itself shows. */
 static void explain(struct verdict *verdict, float measured, double device)
 {
     if (is_poison(measured) || measured == 0.0f) {
@@ -135,7 +136,7 @@ static void explain(struct verdict *verdict, float measured, double device)
     }
 }
 
-/* The call that gave the kernel's time, or was to give it; NULL: there is none. */
+/* Returns the call that returned the kernel's time, or should have; NULL: there is none. */
 static const struct trace_record *time_of(const struct evidence *evidence,
                                           const struct events_called *called, uint32_t i)
 {
@@ -149,7 +150,7 @@ static const struct trace_record *time_of(const struct evidence *evidence,
     return found;
 }
 
-/* On the software device kernels take microseconds, of which the events' own two are a part. */
+/* On the software device kernels take microseconds, of which the events themselves take two. */
 #define EVENTS_OWN_MS 0.005
 
 static bool agrees(double measured, double device)
@@ -157,8 +158,9 @@ static bool agrees(double measured, double device)
     return fabs(measured - device) <= limit_events_agreement * device + EVENTS_OWN_MS;
 }
 
-/* The host was late between the first event's call and the launch, or between the launch and the
- * second one's: the machine's trouble where it is not so of most kernels. */
+/* Returns true when the host was late between the first event's call and the launch, or between the
+ * launch and the second event's call. The machine is to blame unless this holds for most
+ * kernels. */
 static bool host_was_late(const struct events_view *view, const struct events_called *called,
                           const struct trace_record *kernel, double measured)
 {
@@ -242,7 +244,7 @@ static void judge_each(struct verdict *verdict, const struct evidence *evidence)
     if (!verdict_failed(verdict)) judge_times(verdict, &view, EVENTS_CALL_MANY);
 }
 
-/* The answers of cudaEventQuery for one event, as the record has them. */
+/* The results of cudaEventQuery for one event, from the record. */
 struct asked {
     const struct trace_record *first, *last;
     size_t count;
@@ -269,8 +271,8 @@ static struct asked asked_for(const struct evidence *evidence, const struct even
     return asked;
 }
 
-/* The first call that waits between `begin` and `end` (NULL: anywhere behind it), or NULL: what
- * only asks waits from the second time on that the same is asked in a row. */
+/* Returns the first call that waits after `begin` and before `end` (NULL: no limit), or NULL. A
+ * query waits from its second consecutive call on. */
 static const struct trace_record *wait_between(const struct evidence *evidence,
                                                const struct events_called *called,
                                                const struct trace_record *begin,
@@ -287,7 +289,8 @@ static const struct trace_record *wait_between(const struct evidence *evidence,
     return NULL;
 }
 
-/* One of the two events: asked at its place before the wait, with that answer, and again after it.
+/* Checks that one of the two events was queried once after the launch and before the wait, with the
+ * reported result, and again after the wait.
  */
 static bool asked_twice(struct verdict *verdict, const struct events_view *view,
                         const struct events_called *called, const struct trace_record *launch,
@@ -332,7 +335,7 @@ static void judge_questions(struct verdict *verdict, const struct events_view *v
                             const struct events_called *called)
 {
     const struct trace_record *kernel = events_kernel_of(view->evidence, called, 0);
-    if (kernel == NULL) return; /* said by OneKernelIsTimed */
+    if (kernel == NULL) return; /* reported by OneKernelIsTimed */
     const struct events_around around = events_around_kernel(view->evidence, called, kernel);
     if (around.launch == NULL || around.before == NULL || around.after == NULL) return;
     const struct events_output_one *one = &view->out->one;
@@ -383,7 +386,7 @@ static bool is_of_a_task(const struct evidence *evidence, const struct events_ca
     return false;
 }
 
-/* Some record of an event in a stream that is no task's, to show. */
+/* Returns a record of an event in a stream that is no task's, as an example. */
 static const struct trace_record *strayed(const struct evidence *evidence,
                                           const struct events_called *called)
 {
@@ -448,7 +451,7 @@ static void judge_pairs(struct verdict *verdict, const struct evidence *evidence
                 return;
             }
             for (int k = 0; k < 2; k++) {
-                if (records[k] == NULL) continue; /* said by EventsAreInTheKernelsStream */
+                if (records[k] == NULL) continue; /* reported by EventsAreInTheKernelsStream */
                 for (size_t s = 0; s < count; s++) {
                     if (seen[s] != records[k]->object) continue;
                     verdict_fail(verdict, evidence, records[k],
@@ -530,11 +533,11 @@ static void judge_side_by_side(struct verdict *verdict, const struct evidence *e
     }
 }
 
-/* ---- checks: the rest
- * ----------------------------------------------------------------------------- */
+/* ---- checks: results, failures, leaks ----------------------------------------------------------
+ */
 
-/* The kernel that the task's element `index` has not been through once: the first launch too many,
- * or the last there was. */
+/* Reports that a kernel did not run exactly once on element `index`, at the first surplus launch or
+ * at the last launch. */
 static void say_not_once(struct verdict *verdict, const struct events_view *view,
                          const struct events_called *called, uint32_t i, size_t index, float found)
 {
@@ -566,7 +569,7 @@ static void say_not_once(struct verdict *verdict, const struct events_view *view
         verdict_hint(verdict, "kernel(task->array, task->length, task->stream), once per task.");
 }
 
-/* Each kernel ran once, on the whole array. */
+/* Checks that each kernel ran once, on the whole array. */
 static bool ran_once(struct verdict *verdict, const struct events_view *view,
                      const struct events_called *called, uint32_t i)
 {
@@ -633,7 +636,8 @@ static bool failed_well(struct verdict *verdict, const struct events_view *view)
     return false;
 }
 
-/* The stream had work of the caller's: before the wait the start is not ready either. */
+/* Checks a call whose stream had earlier work of the caller's: before the wait the start event is
+ * not ready either. */
 static bool answered_behind(struct verdict *verdict, const struct events_view *view)
 {
     const char *behind = _("a kernel in a stream that has other work to do first");
@@ -766,13 +770,13 @@ static struct answer answer_to_failure(const struct evidence *evidence,
     return called.answer;
 }
 
-/* All kernels of both calls are timed. */
+/* Returns true when all kernels of both calls are timed. */
 static bool is_right_all_the_same(const struct evidence *evidence)
 {
     static const enum events_which calls[] = {EVENTS_CALL_ONE, EVENTS_CALL_MANY};
     const struct events_view view = events_look(evidence);
     const struct events_output_one *one = &view.out->one;
-    /* An answer that is neither is an error of the query, and to be returned. */
+    /* Any other result is an error of the query, which has to be returned. */
     if ((one->start_before != 0 && one->start_before != NOT_READY) ||
         (one->end_before != 0 && one->end_before != NOT_READY) || one->start_after != 0 ||
         one->end_after != 0)
@@ -803,7 +807,7 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
         failures_judge(verdict, evidence, &contract);
 }
 
-/* What the device itself objects to. */
+/* Fails for everything that the device itself reports. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct events_view view = events_look(evidence);
@@ -816,8 +820,8 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     waits_say_unpromised_in(verdict, evidence, EVENTS_PHASE_EACH, EVENTS_EACH);
 }
 
-/* By cause: what the device found; then where the events are, and how often a kernel runs, which
- * make a time wrong; then the times. */
+/* Ordered by cause: first the device's findings; then where the events are and how often a kernel
+ * runs, which make a time wrong; then the times. */
 static const struct check checks[] = {
     {"TheDeviceFindsNothingWrong", "times", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
@@ -860,7 +864,7 @@ const struct lesson lesson_03_events = {
     .suite = "Events",
     .function = EVENTS_EACH,
     .files = (const char *const[]){"events.c", NULL},
-    /* *seen has what they gave: an error that is kept there is told. */
+    /* The function stores their results in *seen, errors included. */
     .answers = (const char *const[]){"cudaEventQuery", "cuEventQuery", NULL},
     .parts = (const char *const[]){"03_events_drive", "multiply_divide", "broken", NULL},
     .runs = runs,

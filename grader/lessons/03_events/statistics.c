@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define DIGITS 1e-6  /* of mean and deviation */
-#define DOUBLE 1e-12 /* what adding up in double stays below, and in float does not */
+#define DOUBLE 1e-12 /* above the error of sums in double, below that of sums in float */
 
 void statistics_draw(struct random_source *random, struct events_input *in)
 {
@@ -36,7 +36,7 @@ bool statistics_calls_nothing(struct verdict *verdict, const struct evidence *ev
     return false;
 }
 
-/* The right ones. */
+/* The right values. */
 struct right {
     double mean, deviation, of_sample;
 };
@@ -53,7 +53,7 @@ static struct right reckon(const struct events_input_set *set)
     return right;
 }
 
-/* False: a set's mean is wrong, or its call failed, and the verdict has failed. */
+/* Returns false, with a failure, when a set's mean is wrong or its call failed. */
 static bool means_are_right(struct verdict *verdict, const struct evidence *evidence,
                             const struct phase *phase)
 {
@@ -75,7 +75,7 @@ static bool means_are_right(struct verdict *verdict, const struct evidence *evid
     return true;
 }
 
-/* What makes the deviation wrong, as far as the two numbers tell. */
+/* Explains a wrong deviation, as far as the two numbers show. */
 static void explain(struct verdict *verdict, const struct events_input_set *set,
                     const struct events_output_statistics *out, const struct right *right)
 {

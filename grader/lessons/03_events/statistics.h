@@ -1,5 +1,5 @@
-/* What lesson 03 asks of events_statistics: the mean and the deviation of numbers that the judge
- * reckons itself, in two passes, and what a wrong one looks like. No CUDA, no events.
+/* The checks of events_statistics in lesson 03: mean and standard deviation, which the judge
+ * computes itself in two passes, and explanations of wrong results. No CUDA, no events.
  */
 #ifndef OVERLAP_GRADER_LESSONS_03_EVENTS_STATISTICS_H
 #define OVERLAP_GRADER_LESSONS_03_EVENTS_STATISTICS_H
@@ -9,10 +9,12 @@
 
 #define STATISTICS "events_statistics"
 
-/* Draws the numbers: with spread; one alone; large ones that differ by little; many. */
+/* Draws the sets of numbers: widely spread; a single one; large ones that differ by little;
+ * many. */
 void statistics_draw(struct random_source *random, struct events_input *in);
 
-/* True when the student's function made no CUDA call in the phase of that name. */
+/* Returns true when the student's function made no CUDA call in the phase of that name; otherwise
+ * the verdict fails. */
 bool statistics_calls_nothing(struct verdict *verdict, const struct evidence *evidence,
                               const char *phase);
 

@@ -1,5 +1,5 @@
 /* The drive of lesson 04: calls context_create_round_trip with and without a context of its own on
- * the stack, and counts what is on the stack afterwards. */
+ * the stack, and inspects the stack afterwards. */
 #include "grader/child/drive.h"
 #include "grader/lessons/04_context_create/exchange.h"
 #include "kernels/image.h"
@@ -16,13 +16,13 @@ static int failed(const char *what, CUresult result)
     return 1;
 }
 
-/* context_create_work has no place for a context, so what it counts lives here. */
+/* Global, because context_create_work has no user pointer. */
 static struct {
     uint32_t calls;
 } worked;
 
-/* multiply_divide, from a module loaded into the current context. Its kernel still runs on return;
- * the module goes with the context. */
+/* Launches multiply_divide from a module loaded into the current context. The kernel still runs on
+ * return; the module ends with the context. */
 static CUresult work_with(CUdeviceptr array, size_t length, const char *kernel)
 {
     void *arguments[] = {&array, &length};
@@ -48,14 +48,14 @@ static CUresult work_refused(CUdeviceptr array, size_t length)
     return work_with(array, length, "no_kernel_of_this_name");
 }
 
-/* One kernel is launched, and what was to follow it cannot be. */
+/* Launches one kernel and then fails. */
 static CUresult work_halfway(CUdeviceptr array, size_t length)
 {
     const CUresult result = work_with(array, length, "multiply_divide");
     return result == CUDA_SUCCESS ? CUDA_ERROR_NOT_FOUND : result;
 }
 
-/* The launch succeeds, and the kernel meets an address that is nobody's. */
+/* The launch succeeds, and the kernel accesses an invalid address. */
 static CUresult work_faulty(CUdeviceptr array, size_t length)
 {
     (void)array;
@@ -71,7 +71,7 @@ static const context_create_work works[CONTEXT_CREATE_WAY_COUNT] = {
     [CONTEXT_CREATE_FAULTY] = work_faulty,
 };
 
-/* Takes the stack down to `outer` (NULL: to nothing) and says what lay on it. */
+/* Pops the stack down to `outer` (NULL: completely) and records what was on it. */
 static void look_at_stack(CUcontext outer, struct context_create_answer *answer)
 {
     CUcontext current = NULL;
@@ -88,16 +88,16 @@ static void look_at_stack(CUcontext outer, struct context_create_answer *answer)
     }
 }
 
-/* What the caller has in the primary context, which the whole process shares. */
+/* Memory of the caller's in the primary context, which the whole process shares. */
 struct belongings {
     CUdevice device;
     CUdeviceptr memory;
-    uint32_t held; /* 1: the primary context is retained, and the memory is there */
+    uint32_t held; /* 1: the primary context is retained and the memory allocated */
 };
 
 static const uint32_t treasure = 0x0ddba11u;
 
-/* The primary context, retained and current, with a word of memory in it. */
+/* Retains the primary context, makes it current, and allocates a word of memory in it. */
 static CUresult move_in(struct belongings *mine, CUcontext *primary)
 {
     CUresult result = cuDeviceGet(&mine->device, 0);
@@ -110,7 +110,8 @@ static CUresult move_in(struct belongings *mine, CUcontext *primary)
     return result;
 }
 
-/* Is it still there? And gives it back; `lost`: the stack no longer has the primary context. */
+/* Checks that the memory is intact, and releases it; `lost`: the primary context is no longer on
+ * the stack. */
 static uint32_t move_out(const struct belongings *mine, CUcontext primary, uint32_t lost)
 {
     uint32_t found = 0;
@@ -124,8 +125,8 @@ static uint32_t move_out(const struct belongings *mine, CUcontext primary, uint3
     return spoiled;
 }
 
-/* Case i. Returns 0, or no further case can be tried: what a case before has done to the device is
- * the submission's, and data. */
+/* Calls case i. Returns 0 also when an earlier case has made further ones impossible: that is the
+ * submission's doing, and data. */
 static int call(struct drive *drive, uint32_t i)
 {
     const struct context_create_input *input = drive->input;
@@ -174,7 +175,7 @@ int drive_main(struct drive *drive)
 {
     const struct context_create_input *input = drive->input;
     const struct context_create_output *output = drive->output;
-    /* After a fault, and a call that was made to fail, there may be no device any more. */
+    /* After a fault, or a call that was made to fail, the device may be lost. */
     const int faults = strcmp(drive->run, "injections") == 0 || strcmp(drive->run, "fault") == 0;
     int ended = 0, lost = 0;
     drive_begin(drive, CONTEXT_CREATE_ALL_PHASE, 0);

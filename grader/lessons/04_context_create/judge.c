@@ -1,5 +1,5 @@
-/* The judge of lesson 04: the data that comes back, where the work ran, how many contexts were made
- * and how they ended, and the stack. */
+/* The judge of lesson 04: the returned data, the context in which the work ran, how many contexts
+ * were made and how they ended, and the stack. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define FUNCTION "context_create_round_trip"
-#define VALUES_CHECK "ContextCreate.TheDataComesBack" /* says why a call failed */
+#define VALUES_CHECK "ContextCreate.TheDataComesBack" /* reports why a call failed */
 #define OUT_OF_MEMORY 2
 #define INVALID_DEVICE 101
 #define NOT_FOUND 500
@@ -46,8 +46,8 @@ static uint32_t draw(struct run_input *input, int64_t low, int64_t high)
     return (uint32_t)random_between(input->random, low, high);
 }
 
-/* A GPU takes 0.2 s for each context, of all processes together. What a case more would show there
- * is seen on the software device. */
+/* On a GPU each context takes 0.2 s of all processes together, so there are fewer cases; the
+ * software device runs all. */
 static int prepare_values(struct run_input *input)
 {
     const struct context_create_case cases[] = {
@@ -112,12 +112,12 @@ static const struct run_plan runs[] = {
 
 /* ---- reading the evidence ------------------------------------------------------------------ */
 
-/* What has to come of a case, by enum context_create_way. */
+/* The expected outcome of a case, by enum context_create_way. */
 static const struct {
     int code;
     const char *because;
-    size_t contexts; /* to be made */
-    uint32_t worked; /* how often work is to be called */
+    size_t contexts; /* that the function makes */
+    uint32_t worked; /* calls of work */
 } ways[CONTEXT_CREATE_WAY_COUNT] = {
     [CONTEXT_CREATE_GOOD] = {0, "", 1, 1},
     [CONTEXT_CREATE_NO_DEVICE] = {INVALID_DEVICE, N_("there is no device of that ordinal"), 0, 0},
@@ -130,7 +130,7 @@ static const struct {
                                N_("work's kernel used an address that is not allocated"), 1, 1},
 };
 
-/* One case. The answer's phase points into it, so it must stay where it is. */
+/* One case. It must stay where it is, because the answer's phase points into it. */
 struct item {
     const struct evidence *evidence;
     const struct context_create_case *c;
@@ -195,7 +195,8 @@ static void judge_data(struct verdict *verdict, const struct evidence *evidence)
     }
 }
 
-/* The last call of the phase that work made: it is shown where the student calls work. NULL: none.
+/* Returns the last CUDA call of the phase that work made, for a failure at the line where the
+ * student calls work. NULL: none.
  */
 static const struct trace_record *last_for_work(const struct item *item)
 {
@@ -207,7 +208,8 @@ static const struct trace_record *last_for_work(const struct item *item)
     return last;
 }
 
-/* Every operation of the phase ran in a context that the student's own lines made in it. */
+/* Checks that every operation of the phase ran in a context that the student's own lines made in
+ * the phase. */
 static void judge_place(struct verdict *verdict, const struct evidence *evidence)
 {
     for (uint32_t i = 0; i < count_of(evidence); i++) {
@@ -273,10 +275,10 @@ static void judge_one_each(struct verdict *verdict, const struct evidence *evide
     }
 }
 
-/* Where work has failed behind a kernel that it had launched and the student releases what the
- * kernel uses without a wait, GPUs wait in that release: right there, promised by nobody, and the
- * data has no meaning any more. So it is advice. By the device's clock, as a wait is any call that
- * lasts so long. */
+/* When work has failed after launching a kernel, and the student releases the kernel's memory
+ * without a wait, GPUs happen to wait in that release. The result is right, though CUDA does not
+ * promise it, and the data does not matter any more, so it is advice. Judged by the device's clock,
+ * because any call that lasts so long counts as a wait. */
 static void advise_on_wait(struct verdict *verdict, const struct item *item)
 {
     static const char *const releases[] = {"cuMemFree", "cudaFree", "cuCtxDestroy"};
@@ -303,7 +305,8 @@ static void advise_on_wait(struct verdict *verdict, const struct item *item)
                    TRACE_NAME_SIZE, early->name);
 }
 
-/* In the runs "values" and "failures" alike: what the phase made is gone when it ends. */
+/* For the runs "values" and "failures": every object that the phase made has ended with the
+ * phase. */
 static void judge_destroyed(struct verdict *verdict, const struct evidence *evidence)
 {
     for (uint32_t i = 0; i < count_of(evidence); i++) {
@@ -328,7 +331,7 @@ static void judge_destroyed(struct verdict *verdict, const struct evidence *evid
     }
 }
 
-/* The last of the student's calls in the phase whose name begins with one of these; NULL: none. */
+/* Returns the student's last call in the phase whose name begins with one of these; NULL: none. */
 static const struct trace_record *last_called(const struct item *item, const char *const *names)
 {
     const struct trace_record *last = NULL;
@@ -424,7 +427,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     }
 }
 
-/* The case in which the call failed. */
+/* Finds the case in which the call failed. */
 static void item_of_failure(const struct evidence *evidence, const struct trace_record *failed,
                             struct item *item)
 {
@@ -494,7 +497,7 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
     failures_judge(verdict, evidence, &contract);
 }
 
-/* What the device itself objects to. */
+/* Fails for everything that the device itself reports. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     struct item item;

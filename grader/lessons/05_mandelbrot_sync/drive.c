@@ -1,4 +1,4 @@
-/* The child side of lesson 05: calls mandelbrot_sync and hands on what it left behind, at once. */
+/* The child side of lesson 05: calls mandelbrot_sync and copies its results at once. */
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 
 #include "grader/child/drive.h"
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The picture goes to a file in memory: nothing is left on the disk, however the run ends. */
+/* The picture goes to a memory file, so that nothing is left on the disk, however the run ends. */
 struct picture_file {
     int descriptor;
     char path[64];
@@ -40,8 +40,8 @@ static uint64_t picture_read(const struct picture_file *file, unsigned char *byt
     return (uint64_t)size;
 }
 
-/* Files in the working folder, which is this run's own and empty at first. What begins with a dot
- * is CUDA's (a cache), or nobody's. */
+/* Counts the files in the working folder, which is this run's own and empty at first. Names that
+ * begin with a dot (CUDA's cache) do not count. */
 static uint32_t files_here(void)
 {
     uint32_t count = 0;
@@ -65,7 +65,7 @@ static struct mandelbrot_view lesson_view(const struct mandelbrot_exchange_view 
                                     .bound = view->bound};
 }
 
-/* The caller's buffer: pinned, poisoned, with a guard behind it. */
+/* Allocates the caller's buffer: page-locked, poisoned, followed by a guard. */
 static float *members_make(size_t count)
 {
     float *members = NULL;
@@ -81,7 +81,8 @@ static float *members_make(size_t count)
 
 enum purpose { TO_SEE, TO_TIME };
 
-/* Draws view `index` in the phase, and writes its answer. `members` has room for it and its guard.
+/* Draws view `index` in the phase and writes its answer. `members` has room for the view and its
+ * guard.
  */
 static int draw(struct drive *drive, const char *phase, uint32_t index, enum purpose purpose,
                 float *members)
@@ -99,16 +100,17 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, enum pur
         return 1;
     }
     struct mandelbrot_view view = lesson_view(wanted);
-    /* An old error, which is none of the student's. */
+    /* Leaves an old error that the student's function did not cause. */
     if (purpose == TO_SEE && index == MANDELBROT_OLD_ERROR) (void)cudaSetDevice(-1);
     const uint32_t files_before = files_here();
     drive_begin(drive, DRIVE_INJECTIONS, index);
     drive_begin(drive, phase, index);
     cudaError_t status = mandelbrot_sync(&view, members, with_file ? file.path : NULL);
-    if (purpose == TO_TIME) cudaDeviceSynchronize(); /* no work escapes the clock */
+    if (purpose == TO_TIME) cudaDeviceSynchronize(); /* includes all work in the time */
     drive_end(drive, phase, index);
     drive_end(drive, DRIVE_INJECTIONS, index);
-    /* Read as a caller would: at once. Where it is not timed, nothing has waited for the device. */
+    /* Copied at once, as a caller would read it. In an untimed run nothing has waited for the
+     * device. */
     memcpy(output + mandelbrot_members_offset(offset), members,
            (count + MANDELBROT_GUARD) * sizeof *members);
 
@@ -122,8 +124,8 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, enum pur
     return 0;
 }
 
-/* `count` views, in the order and the phases given. All of our memory is taken before the first
- * call: after a fault, which is the student's to see, the device gives none any more. */
+/* Draws `count` views in the given order and phases. All memory of the drive is allocated before
+ * the first call: after a fault of the student's the device gives none. */
 static int draw_several(struct drive *drive, uint32_t count, const uint32_t *order,
                         const char *const *phases, enum purpose purpose)
 {
@@ -141,8 +143,7 @@ static int draw_several(struct drive *drive, uint32_t count, const uint32_t *ord
     return failed;
 }
 
-/* A stack of the usual 8 MiB, or of whatever the machine gives, would need a picture that takes
- * seconds to draw. */
+/* With the usual stack of 8 MiB a picture that overflows it would take seconds to draw. */
 static int limit_stack(void)
 {
     struct rlimit limit;
@@ -151,7 +152,7 @@ static int limit_stack(void)
     return setrlimit(RLIMIT_STACK, &limit);
 }
 
-/* The first view alone, with a call in between that is made to fail. */
+/* Draws the first view alone, with a call made to fail. */
 static int draw_with_a_failure(struct drive *drive)
 {
     const struct mandelbrot_input *input = drive->input;
@@ -162,7 +163,7 @@ static int draw_with_a_failure(struct drive *drive)
     return failed;
 }
 
-/* A call whose picture does not matter, only its status, written as answer `index`. */
+/* Makes a call of which only the status matters; it is written as answer `index`. */
 static int call_once(struct drive *drive, uint32_t index, const char *phase, const char *path)
 {
     const struct mandelbrot_input *input = drive->input;
@@ -200,7 +201,7 @@ int drive_main(struct drive *drive)
                call_once(drive, 2, MANDELBROT_PHASE_UNCOUNTABLE, NULL);
     }
     if (!strcmp(drive->run, "injections")) return draw_with_a_failure(drive);
-    /* Another view first, so that start-up costs are paid and nothing can be reused. */
+    /* Another view first, which pays the start-up costs and leaves nothing that can be reused. */
     if (!strcmp(drive->run, "time")) return draw_several(drive, 2, last_first, timed, TO_TIME);
     fprintf(stderr, "drive: no run is called %s\n", drive->run);
     return 1;

@@ -1,6 +1,6 @@
-/* exchange: what the drive and the judge of lesson 05 say to each other: the views to draw, and
- * the pictures that came back. No CUDA, no pointers; both sides compute the same offsets from the
- * input, which is the parent's.
+/* exchange: the data that judge and drive of lesson 05 exchange: the views to draw, and the
+ * resulting pictures. No CUDA, no pointers; both sides compute the same offsets from the input,
+ * which is the parent's.
  */
 #ifndef OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_EXCHANGE_H
 #define OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_EXCHANGE_H
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Runs. "pictures": each view is drawn, phase "picture" with the view's index, and written to a
- * file, but for MANDELBROT_NO_FILE; before MANDELBROT_OLD_ERROR a call of the caller's has failed.
- * "large": the same with one view, whose pixels are more bytes than the stack may have then.
- * "errors": what cannot be done, one phase each, named below. "time": view 1 to warm up, then view
+/* Runs. "pictures": each view is drawn, in phase "picture" with the view's index, and written to a
+ * file, except for MANDELBROT_NO_FILE; before MANDELBROT_OLD_ERROR a call of the caller's has
+ * failed. "large": the same with one view whose pixels have more bytes than the limited stack.
+ * "errors": impossible requests, one phase each, named below. "time": view 1 as warm-up, then view
  * 0 in phase "time", both without a file. */
 #define MANDELBROT_VIEWS 3
 #define MANDELBROT_OLD_ERROR 1
@@ -23,9 +23,9 @@
 #define MANDELBROT_PHASE_WARM_UP "warm up"
 #define MANDELBROT_PHASE_TIME "time"
 
-#define MANDELBROT_STACK (1u << 20) /* bytes that the stack may have in run "large" */
+#define MANDELBROT_STACK (1u << 20) /* stack limit in bytes in run "large" */
 
-#define MANDELBROT_GUARD 32 /* floats behind the picture that nobody may write */
+#define MANDELBROT_GUARD 32 /* floats after the picture that must stay unwritten */
 
 struct mandelbrot_exchange_view {
     uint64_t width, height;
@@ -35,14 +35,14 @@ struct mandelbrot_exchange_view {
 };
 
 struct mandelbrot_input {
-    uint32_t view_count; /* answers that the output has room for; at most MANDELBROT_VIEWS */
+    uint32_t view_count; /* answers for which the output has room; at most MANDELBROT_VIEWS */
     struct mandelbrot_exchange_view views[MANDELBROT_VIEWS];
 };
 
-/* One call's answer, followed by the floats and then by the file's bytes. */
+/* The result of one call, followed by the floats and then by the file's bytes. */
 struct mandelbrot_answer {
     int32_t status;     /* what mandelbrot_sync returned */
-    uint32_t new_files; /* with `path` NULL: how many appeared in the working folder */
+    uint32_t new_files; /* with `path` NULL: new files in the working folder */
     uint64_t file_size; /* bytes of the PNG file; more than the capacity: it was cut off */
 };
 

@@ -12,6 +12,6 @@ int mandelbrot_write_png(const char *path, size_t width, size_t height, const un
         .height = (png_uint_32)height,
         .format = PNG_FORMAT_GRAY,
     };
-    /* Stride 0: rows follow each other without gaps. On failure libpng removes the file. */
+    /* Stride 0: rows without gaps. On failure libpng removes the file. */
     return png_image_write_to_file(&image, path, 0, pixels, 0, NULL) ? 0 : -1;
 }

@@ -1,5 +1,5 @@
 /* The parent's side of lesson 05: views drawn from the secret seed, pictures compared with the
- * judge's own, order and asynchrony proved from the trace. */
+ * judge's own, order and asynchrony checked in the trace. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -16,11 +16,11 @@
 #define FUNCTION "mandelbrot_sync"
 #define OUT_OF_MEMORY 2
 #define OPERATING_SYSTEM 304
-#define OLD_ERROR 101 /* of the drive's call before MANDELBROT_OLD_ERROR */
+#define OLD_ERROR 101 /* of the drive's failed call before MANDELBROT_OLD_ERROR */
 
 /* ---- the runs ------------------------------------------------------------------------------ */
 
-/* The picture that everybody knows, and that the program this lesson comes from draws. */
+/* The well-known picture of the whole set. */
 static struct mandelbrot_exchange_view whole_set(uint64_t width, uint64_t height)
 {
     return (struct mandelbrot_exchange_view){.width = width,
@@ -33,8 +33,8 @@ static struct mandelbrot_exchange_view whole_set(uint64_t width, uint64_t height
                                              .bound = 2.0f};
 }
 
-/* A window that nobody can know beforehand. It never has the real axis in the middle: the set is
- * its own mirror image there, and a picture upside down would look right. */
+/* Draws an unpredictable window. The real axis is never in its middle: the set is symmetric about
+ * that axis, so a picture upside down would look right. */
 static struct mandelbrot_exchange_view some_window(struct random_source *random, uint64_t width,
                                                    uint64_t height)
 {
@@ -69,7 +69,7 @@ static int prepare_pictures(struct run_input *input)
     return 0;
 }
 
-/* More pixels than the stack may have bytes, and few steps for each. */
+/* More pixels than the limited stack has bytes, and few iterations for each. */
 static int prepare_large(struct run_input *input)
 {
     struct mandelbrot_input *in = allocate(input);
@@ -87,9 +87,10 @@ static int prepare_errors(struct run_input *input)
     if (!in) return -1;
     in->view_count = MANDELBROT_VIEWS;
     in->views[0] = some_window(input->random, 40 + random_below(input->random, 20), 33);
-    /* 8 TiB for the lattice alone: more than any one device or host has today. */
+    /* 8 TiB for the lattice alone: more than any device or host has today. */
     in->views[1] = some_window(input->random, 1u << 20, 1u << 20);
-    /* Its points can be counted, and their bytes, 2^65 + 16, cannot: what is left are two points.
+    /* The number of its points fits a size_t; their bytes, 2^65 + 16, do not, and wrap to those of
+     * two points.
      */
     in->views[2] = some_window(input->random, ((uint64_t)1 << 61) + 1, 2);
     input->output_size = MANDELBROT_VIEWS * sizeof(struct mandelbrot_answer);
@@ -160,7 +161,7 @@ static const float *members_at(const struct evidence *evidence, size_t offset)
                           mandelbrot_members_offset(offset));
 }
 
-/* Every float that nobody has written looks like this. */
+/* Returns true for a float that was not written. */
 static bool is_poison(float value)
 {
     unsigned char bytes[sizeof value], poison[sizeof value];
@@ -174,7 +175,7 @@ static size_t count_of(const struct mandelbrot_exchange_view *view)
     return (size_t)(view->width * view->height);
 }
 
-/* Of all runs: the first answer is at the output's beginning. */
+/* For all runs: the first answer is at the beginning of the output. */
 static bool written(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct answer answer = {.evidence = evidence,
@@ -226,7 +227,7 @@ static size_t differences(const float *members, const unsigned char *expected, s
     return differ;
 }
 
-/* Which known slip, if any, gives exactly this picture. */
+/* Returns the known mistake that gives exactly this picture, if any. */
 static const char *name_the_slip(const struct mandelbrot_exchange_view *view, const float *members,
                                  unsigned char *scratch)
 {
@@ -270,7 +271,7 @@ static void explain_pixels(struct verdict *verdict, const struct evidence *evide
                              "brought back.");
         verdict_hint(verdict, "width * height points and as many floats, in the allocations, in "
                               "both copies (there in bytes) and in the launch.");
-    } else if (evidence->device == DRIVE_EMULATOR) { /* no step was too early: it would be told */
+    } else if (evidence->device == DRIVE_EMULATOR) { /* a step too early would be reported */
         verdict_why(verdict, "The lattice is not the one that was asked for.");
         verdict_hint(verdict,
                      "Row after row: the point of column c in row r is lattice[r * width + c]. "
@@ -285,7 +286,7 @@ static void explain_pixels(struct verdict *verdict, const struct evidence *evide
     }
 }
 
-/* Compares one answer. False: it failed. */
+/* Compares one answer. False: the verdict failed. */
 static bool pixels_right(struct verdict *verdict, const struct evidence *evidence, uint32_t index)
 {
     const struct mandelbrot_input *in = evidence->input;
@@ -325,7 +326,8 @@ static void judge_pixels(struct verdict *verdict, const struct evidence *evidenc
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* Decodes at most width x height pixels; the file is not to be trusted. Returns NULL, or why not.
+/* Decodes at most width x height pixels of an untrusted file. Returns NULL, or why the file is
+ * wrong.
  */
 static const char *decode(const unsigned char *file, size_t size, uint64_t width, uint64_t height,
                           unsigned char *pixels)
@@ -344,7 +346,7 @@ static const char *decode(const unsigned char *file, size_t size, uint64_t width
     return why;
 }
 
-/* With `path` NULL there is no file at all. */
+/* Checks that no file is written with `path` NULL. */
 static void judge_no_file(struct verdict *verdict, const struct evidence *evidence)
 {
     const size_t offset = mandelbrot_answer_offset(evidence->input, MANDELBROT_NO_FILE);
@@ -495,7 +497,7 @@ static void judge_kernel(struct verdict *verdict, const struct evidence *evidenc
     }
 }
 
-/* A call that makes the host wait for what was issued before it. */
+/* Returns true for a call that makes the host wait for earlier work. */
 static bool waits(const struct trace_record *call, bool whole_context)
 {
     static const char *const context_waits[] = {"cudaDeviceSynchronize", "cuCtxSynchronize"};
@@ -519,8 +521,8 @@ static bool waited_between(const struct trace_record *from, const struct trace_r
     return false;
 }
 
-/* The calls that asked for the three steps of a picture; NULL: not made. A copy that is synchronous
- * waits itself. */
+/* The calls that asked for the three steps of a picture; NULL: not made. A synchronous copy waits
+ * itself. */
 struct steps {
     const struct trace_record *copy_in, *kernel, *copy_out;
     bool in_waits_itself, out_waits_itself;
@@ -534,7 +536,7 @@ static void take_later(const struct trace_record **step, bool *waits_itself,
     *waits_itself = !(operation->flags & TRACE_ASYNC);
 }
 
-/* The first kernel, the last copy in and the last copy out. */
+/* Finds the first kernel, the last copy in and the last copy out. */
 static struct steps steps_of(const struct evidence *evidence, const struct phase *phase)
 {
     struct steps steps = {.copy_in = NULL};
@@ -550,7 +552,7 @@ static struct steps steps_of(const struct evidence *evidence, const struct phase
         else if (o->what == TRACE_COPY && o->from == TRACE_DEVICE && o->to != TRACE_DEVICE)
             take_later(&steps.copy_out, &steps.out_waits_itself, call, o);
     }
-    /* A kernel that was never run, as after a fault, has no record of its own. */
+    /* A kernel that never ran, for example after a fault, has no record of its own. */
     struct query launches = {.phase = phase, .kind = TRACE_CALL, .name = "cudaLaunchKernel*"};
     if (!steps.kernel) steps.kernel = evidence_next(evidence, &launches, NULL);
     return steps;
@@ -571,7 +573,8 @@ static bool all_there(struct verdict *verdict, const struct evidence *evidence,
     return false;
 }
 
-/* The three gaps that a host-side wait has to close, because no stream does; `end`: the return. */
+/* Checks the three gaps that a wait of the host must close, because no stream orders the steps;
+ * `end`: the function's return. */
 static void judge_gaps(struct verdict *verdict, const struct evidence *evidence,
                        const struct steps *steps, const struct trace_record *end)
 {
@@ -722,7 +725,7 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
         failures_judge(verdict, evidence, &contract);
 }
 
-/* What the device itself objects to. */
+/* Fails for everything that the device itself reports. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;

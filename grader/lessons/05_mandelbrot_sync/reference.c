@@ -10,8 +10,9 @@ static float coordinate(double from, double to, uint64_t index, uint64_t steps)
     return (float)(from + (to - from) * (double)index / (double)steps);
 }
 
-/* One point, with the roundings of kernels/mandelbrot.cu, one C operation for each of its
- * intrinsics. Built without -ffp-contract this is exact too: no two operations here can be fused.
+/* Computes one point with the roundings of kernels/mandelbrot.cu, one C operation for each of its
+ * intrinsics. The result is exact even without -ffp-contract=off, because no two operations here
+ * can be fused.
  */
 static unsigned char is_member(float real, float imaginary, uint32_t iterations, float bound)
 {
@@ -27,7 +28,7 @@ static unsigned char is_member(float real, float imaginary, uint32_t iterations,
     return 1;
 }
 
-/* One picture, of which a row is drawn at a time. */
+/* One picture; its rows are drawn in parallel. */
 struct drawing {
     const struct mandelbrot_exchange_view *view;
     enum reference_slip slip;

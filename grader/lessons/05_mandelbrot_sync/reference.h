@@ -1,5 +1,6 @@
-/* reference: the judge's own Mandelbrot pictures: the right one, and the ones that known slips
- * would give, so that a wrong picture can be named. Host only; nothing of the submission's.
+/* reference: the judge's own Mandelbrot pictures: the right one, and those that known mistakes
+ * produce, so that the judge can name the mistake. Runs on the host and uses nothing of the
+ * submission's.
  */
 #ifndef OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_REFERENCE_H
 #define OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_REFERENCE_H
@@ -21,7 +22,7 @@ enum reference_slip {
 void reference_draw(const struct mandelbrot_exchange_view *view, enum reference_slip slip,
                     unsigned char *members);
 
-/* "the rows are upside down: ..." NULL for REFERENCE_RIGHT. */
+/* Describes the mistake: "the rows are upside down: ..."; NULL for REFERENCE_RIGHT. */
 const char *reference_slip_sentence(enum reference_slip slip);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whose contexts and modules there were, and which threads and processes lived at one time. */
+/* Checks of contexts and modules, and of which threads and processes ran at the same time. */
 #include "grader/base/messages.h"
 #include "grader/lessons/06_threaded_contexts/parts.h"
 
@@ -9,7 +9,7 @@
 /* The contexts that the student's code made in a phase, in the order of making. */
 struct contexts {
     const struct trace_record *made[THREADED_ARRAYS];
-    size_t count; /* may be larger than there is room for */
+    size_t count; /* may exceed the room in `made` */
 };
 
 static struct contexts contexts_of(const struct evidence *evidence, const struct phase *phase)
@@ -25,7 +25,8 @@ static struct contexts contexts_of(const struct evidence *evidence, const struct
     return contexts;
 }
 
-/* The right number of contexts, or a failure that says what there was instead. */
+/* Returns true for the right number of contexts; otherwise the verdict fails with the number
+ * found. */
 static bool contexts_counted(struct verdict *verdict, const struct evidence *evidence,
                              const struct threaded_view *view, const struct contexts *contexts)
 {
@@ -50,7 +51,7 @@ static const struct trace_record *owner_of(const struct contexts *contexts, uint
     return NULL;
 }
 
-/* Calls that move contexts about, or end them, rather than use them. */
+/* Returns true for calls that move or end contexts rather than use them. */
 static bool moves_contexts(const char *name)
 {
     static const char *const movers[] = {"cuCtxCreate",      "cuCtxDestroy",    "cuCtxPopCurrent",
@@ -143,7 +144,7 @@ void threaded_judge_modules(struct verdict *verdict, const struct evidence *evid
     }
 }
 
-/* How many of the contexts existed at one time. Records are in the order of happening. */
+/* Returns how many of the contexts existed at the same time. Records are in order of time. */
 static size_t most_at_once(const struct evidence *evidence, const struct phase *phase)
 {
     size_t now = 0, most = 0;
@@ -156,9 +157,9 @@ static size_t most_at_once(const struct evidence *evidence, const struct phase *
     return most;
 }
 
-/* How many threads were started, and how many when the first was joined. Threads that are not
- * joined leave another proof of how they were run: all are started before the first has done its
- * work and destroys its context, as long as new threads let their starter go first. */
+/* How many threads were started, in all and before the first join. Threads that are not joined give
+ * another proof: all are started before the first one has done its work and destroys its context,
+ * because a new thread lets its starter go first. */
 struct starts {
     size_t all, before_first_end;
     bool joined;
@@ -185,8 +186,8 @@ static struct starts starts_of(const struct evidence *evidence, const struct pha
     return starts;
 }
 
-/* Two kinds of proof, as one of them may be missing: on a busy machine a short thread may have
- * ended before the next one has begun, and threads may be started in ways that are not seen. */
+/* Uses two kinds of proof, because one may be missing: on a busy machine a short thread may have
+ * ended before the next one begins, and threads may be started in ways that are not recorded. */
 void threaded_judge_together(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!threaded_written(verdict, evidence)) return;
@@ -197,7 +198,8 @@ void threaded_judge_together(struct verdict *verdict, const struct evidence *evi
     const size_t most = most_at_once(evidence, &view.phase);
     const struct starts starts = starts_of(evidence, &view.phase);
     const bool seen = starts.all >= view.call->count;
-    if (evidence->device == DRIVE_GPU) /* the emulator is done before the next thread begins */
+    /* On the emulator a thread is done before the next one begins. */
+    if (evidence->device == DRIVE_GPU)
         verdict_figure(verdict, "contexts_at_once", "%zu of %u contexts existed at one time", most,
                        view.call->count);
     if (seen ? starts.before_first_end >= view.call->count : most > 1) return;

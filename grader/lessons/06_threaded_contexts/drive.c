@@ -1,5 +1,5 @@
 /* The child side of lesson 06. It makes no CUDA call of its own, not even to clean up: the parent
- * of forked children must not have started CUDA, and that is for the student to get wrong. */
+ * of forked children must not have initialised CUDA, and that is what the check is about. */
 #include "grader/lessons/06_threaded_contexts/exchange.h"
 
 #include "grader/child/drive.h"
@@ -14,12 +14,12 @@
 
 static const char no_image[] = ".version 8.0\nthis is not a kernel\n";
 
-/* A child of the caller's, which nobody else may wait for. It has ended. Returns -1 if there is
- * none to be had. */
+/* Makes a child of the caller's that has ended and for which no other code may wait. Returns -1 if
+ * there is no process. */
 static pid_t ended_child(void)
 {
     siginfo_t info;
-    const pid_t child = vfork(); /* nothing of the parent has to be copied for it */
+    const pid_t child = vfork(); /* copies nothing of the parent */
     if (child == 0) _exit(0);
     if (child > 0 && waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0) return -1;
     return child;
@@ -32,7 +32,7 @@ static int run_call(struct drive *drive, uint32_t index)
     struct threaded_output *output = drive->output;
     struct threaded_answer *answer = &output->answers[index];
 
-    /* Private memory on purpose: what a child process writes there, the parent does not see. */
+    /* Private memory on purpose: the parent does not see what a child process writes there. */
     size_t bytes = (size_t)threaded_room(call) * sizeof(float);
     float *values = malloc(bytes);
     if (!values) {

@@ -1,4 +1,4 @@
-/* What becomes of errors: one array's own, and each call in turn made to fail. */
+/* Checks of errors: an error of one array, and each call made to fail in turn. */
 #include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/failures.h"
@@ -15,7 +15,7 @@
 
 /* ---- one array's error --------------------------------------------------------------------- */
 
-/* The first call of the phase, in any thread or process, that failed. */
+/* Returns the first call of the phase, in any thread or process, that failed. */
 static const struct trace_record *first_error(const struct evidence *evidence,
                                               const struct phase *phase)
 {
@@ -26,7 +26,7 @@ static const struct trace_record *first_error(const struct evidence *evidence,
     return NULL;
 }
 
-/* Where there is an error there is no sum, and nothing was changed. False: it has failed. */
+/* Checks that an array with an error has no sum and is unchanged. False: the verdict has failed. */
 static bool failed_cleanly(struct verdict *verdict, const struct evidence *evidence,
                            const struct threaded_view *view, uint32_t index)
 {
@@ -50,7 +50,7 @@ static bool failed_cleanly(struct verdict *verdict, const struct evidence *evide
     return false;
 }
 
-/* Every result is an error, and no array was touched. */
+/* Checks that every result is an error and no array was changed. */
 static void judge_bad_image(struct verdict *verdict, const struct evidence *evidence,
                             const struct threaded_view *view)
 {
@@ -82,7 +82,7 @@ static void judge_bad_image(struct verdict *verdict, const struct evidence *evid
         if (!failed_cleanly(verdict, evidence, view, i)) return;
 }
 
-/* Two arrays failed: the first by its index is the one whose error is returned. */
+/* Two arrays failed: the error of the one with the lower index must be returned. */
 static void judge_two_errors(struct verdict *verdict, const struct evidence *evidence,
                              const struct threaded_view *view)
 {
@@ -106,7 +106,7 @@ static void judge_two_errors(struct verdict *verdict, const struct evidence *evi
                           "error there is.");
 }
 
-/* One result is an error, or two; the others are as if nothing had been wrong. */
+/* Checks that one or two results are errors and the others are right. */
 static void judge_too_long(struct verdict *verdict, const struct evidence *evidence,
                            const struct threaded_view *view)
 {
@@ -172,7 +172,7 @@ static struct answer answer_to_failure(const struct evidence *evidence,
                      ANSWER_DRIVER, out->answers[0].error, phase);
 }
 
-/* The one call of such a run. */
+/* Returns the only call of such a run. */
 static struct threaded_view view_of_failure(const struct evidence *evidence)
 {
     const struct threaded_input *in = evidence->input;
@@ -199,8 +199,9 @@ static bool is_right_all_the_same(const struct evidence *evidence)
     return true;
 }
 
-/* A failure that is one array's: a CUDA call that its thread or process made, or that it could not
- * be started, or that its process was killed. The error that its result then has, or 0: any. */
+/* Returns true for a failure that concerns one array: a CUDA call of its thread or process, a
+ * failed start of its thread or process, or a killed process. *error is set to the error that the
+ * array's result must have; 0: any. */
 static bool is_of_one_array(const struct trace_record *failed, int32_t *error)
 {
     static const char *const starts[] = {"pthread_create", "thrd_create", "fork",
@@ -216,7 +217,7 @@ static bool is_of_one_array(const struct trace_record *failed, int32_t *error)
     return false;
 }
 
-/* Array `index` is not done: its result holds the error. */
+/* Checks that array `index` is not done and that its result holds the error. */
 static bool has_its_error(struct verdict *verdict, const struct evidence *evidence,
                           const struct threaded_view *view, uint32_t index,
                           const struct trace_record *failed, const char *before)
@@ -248,8 +249,9 @@ static bool has_its_error(struct verdict *verdict, const struct evidence *eviden
     return false;
 }
 
-/* Each array is done, or its result holds the error and its values are as they were; and all but
- * one are done, unless the failure takes the process's whole device, or is one of what all share.
+/* Checks that each array is done, or that its result holds the error and its values are unchanged;
+ * and that all but one are done, unless the failure takes the process's whole device or concerns
+ * something that all share.
  */
 static void judge_the_others(struct verdict *verdict, const struct evidence *evidence,
                              const struct answer *answer, const struct trace_record *failed,
@@ -298,7 +300,8 @@ void threaded_judge_each_failure(struct verdict *verdict, const struct evidence 
 
 /* ---- arrays that fail with different errors ------------------------------------------------ */
 
-/* Of results with different errors the first one's is what was returned; else the verdict fails. */
+/* Where results hold different errors, the first one's must have been returned; otherwise the
+ * verdict fails. */
 static bool returned_the_first(struct verdict *verdict, const struct evidence *evidence,
                                const struct threaded_view *view)
 {
@@ -330,7 +333,7 @@ void threaded_judge_first_error(struct verdict *verdict, const struct evidence *
     if (!threaded_written(verdict, evidence)) return;
     for (size_t i = 0; i < evidence->injection_count; i++) {
         const struct evidence *one = &evidence->injections[i];
-        /* How it bears that one call fails is another check's. */
+        /* The failed call itself is judged by another check. */
         if (!evidence_usable(one)) continue;
         for (uint32_t c = 0; c < in->call_count; c++)
             if (!threaded_view(verdict, one, c, &view) || !returned_the_first(verdict, one, &view))

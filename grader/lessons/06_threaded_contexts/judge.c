@@ -1,4 +1,4 @@
-/* Lesson 06: its runs, its checks, and what is judged of all that it does. */
+/* Lesson 06: its runs, the table of its checks, and the checks that concern the whole lesson. */
 #include "grader/base/messages.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
@@ -26,8 +26,8 @@ static int allocate(struct run_input *input, const struct threaded_call *calls, 
     return 0;
 }
 
-/* Ten arrays, of about a million floats on a GPU; a few hundred on the emulator, each of another
- * length, so that no array can be taken for its neighbour. */
+/* Draws arrays of about a million floats on a GPU, and of a few hundred on the emulator, each of
+ * another length, so that no array can be mistaken for its neighbour. */
 static struct threaded_call draw_call(struct run_input *input, uint32_t way, uint32_t count)
 {
     struct threaded_call call = {.way = way, .count = count};
@@ -38,10 +38,9 @@ static struct threaded_call draw_call(struct run_input *input, uint32_t way, uin
     return call;
 }
 
-/* Ten arrays; two, for what the first call leaves behind; and more than a table of a fixed size is
- * likely to have room for. A GPU takes 0.2 s for each context, of all processes together: there are
- * three instead of ten, which show all that ten show there, and what only a larger number shows is
- * seen on the software device. */
+/* Ten arrays; two, for what the first call leaves behind; and more than a fixed-size table is
+ * likely to hold. On a GPU each context takes 0.2 s of all processes together, so there are three
+ * arrays instead of ten, which show the same; larger numbers are run on the software device. */
 static int prepare_calls(struct run_input *input, uint32_t way)
 {
     const bool gpu = input->device == DRIVE_GPU;
@@ -49,7 +48,7 @@ static int prepare_calls(struct run_input *input, uint32_t way)
                                     draw_call(input, way, 66)};
     for (uint32_t i = 0; i < calls[2].count; i++)
         calls[2].lengths[i] = (uint64_t)random_between(input->random, 1, 40);
-    /* Of a child: more bytes than a pipe holds, 64 KiB. */
+    /* A child's results are larger than a pipe's 64 KiB. */
     for (uint32_t i = 0; i < calls[1].count && way == THREADED_BY_PROCESSES; i++)
         calls[1].lengths[i] = (uint64_t)random_between(input->random, 20000, 40000);
     return allocate(input, calls, gpu ? 2 : 3);
@@ -73,10 +72,10 @@ static int prepare_errors(struct run_input *input)
     calls[0].slip = THREADED_BAD_IMAGE;
     calls[1].slip = calls[2].slip = THREADED_TOO_LONG;
     calls[1].slip_array = calls[1].second_slip = (uint32_t)random_between(input->random, 1, 2);
-    /* Two that fail, most likely with two errors; which of them comes first is the seed's. */
+    /* Two arrays fail, most likely with two errors; the seed decides which comes first. */
     calls[2].slip_array = 1 + 2 * (uint32_t)random_between(input->random, 0, 1);
     calls[2].second_slip = 4 - calls[2].slip_array;
-    if (input->device == DRIVE_GPU) { /* each context takes its time; the last call asks it, too */
+    if (input->device == DRIVE_GPU) { /* contexts take long; the last call covers the second */
         calls[1] = calls[2];
         return allocate(input, calls, 2);
     }
@@ -90,7 +89,7 @@ static int prepare_process_errors(struct run_input *input)
     return allocate(input, calls, 1);
 }
 
-/* Two of each, so that there is one beside the one whose call is made to fail. */
+/* Two arrays each, so that there is one beside the array whose call is made to fail. */
 static int prepare_thread_failures(struct run_input *input)
 {
     const struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 2)};
@@ -103,7 +102,7 @@ static int prepare_child_failures(struct run_input *input)
     return allocate(input, calls, 1);
 }
 
-/* All arrays fail, and one of them, whose call is made to fail, with another error. */
+/* All arrays fail, and the one whose call is made to fail has another error. */
 static int prepare_two_errors(struct run_input *input)
 {
     struct threaded_call calls[] = {draw_call(input, THREADED_BY_PROCESSES, 3),
@@ -114,7 +113,7 @@ static int prepare_two_errors(struct run_input *input)
 
 static int prepare_time(struct run_input *input)
 {
-    /* On a GPU each context takes 0.2 s to make and to end, and there are many samples. */
+    /* On a GPU each context takes 0.2 s to make and end, and there are many samples. */
     const uint32_t count = input->device == DRIVE_GPU ? 2 : 10;
     const struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, count)};
     return allocate(input, calls, 1);
@@ -195,7 +194,7 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
     }
 }
 
-/* What the device itself objects to. */
+/* Fails for everything that the device itself reports. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!threaded_written(verdict, evidence)) return;
@@ -223,7 +222,8 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                      "per array, or does something wait in between?");
 }
 
-/* By cause: who starts CUDA and who is waited for make what comes back wrong. */
+/* Ordered by cause: wrong results come from where CUDA is initialised and which threads and
+ * processes are waited for. */
 static const struct check checks[] = {
     {"ThreadsFinishTheirWork", "threads", 0, "the function returns success, and no call failed",
      threaded_judge_finishes},

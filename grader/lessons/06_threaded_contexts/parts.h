@@ -1,6 +1,6 @@
-/* parts of lesson 06's judge: judge.c has the runs and the table of checks, values.c what came back
- * in arrays and results, contexts.c what threads and processes made of contexts, errors.c what
- * became of errors. None of them reads the device or the submission, only evidence.
+/* parts of lesson 06's judge: judge.c has the runs and the table of checks, values.c the checks of
+ * arrays and results, contexts.c those of contexts, threads and processes, errors.c those of
+ * errors. All of them read evidence only.
  */
 #ifndef OVERLAP_LESSONS_06_THREADED_CONTEXTS_PARTS_H
 #define OVERLAP_LESSONS_06_THREADED_CONTEXTS_PARTS_H
@@ -13,9 +13,9 @@
 #define BY_THREADS "threaded_contexts_threads"
 #define BY_PROCESSES "threaded_contexts_processes"
 
-/* ---- what came back: values.c -------------------------------------------------------------- */
+/* ---- arrays and results: values.c ---------------------------------------------------------- */
 
-struct threaded_view { /* one call of one of the functions, with all that is known of it */
+struct threaded_view { /* one call of one of the functions, and its data */
     const struct threaded_call *call;
     const struct threaded_answer *answer;
     const float *before, *after; /* all its arrays, with guards */
@@ -23,35 +23,36 @@ struct threaded_view { /* one call of one of the functions, with all that is kno
     struct phase phase;
 };
 
-/* False: there is no such call in this run; or its phase is missing, and the verdict has failed. */
+/* Fills in *view. False: this run has no such call; or its phase is missing, and the verdict has
+ * failed. */
 bool threaded_view(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
                    struct threaded_view *view);
 struct answer threaded_answer(const struct evidence *evidence, const struct threaded_view *view);
-/* False: the function has not been written, and the verdict has failed. */
+/* False: the function is not written, and the verdict has failed. */
 bool threaded_written(struct verdict *verdict, const struct evidence *evidence);
 
-/* Array `index` as it was given, and as it came back. */
+/* Return array `index` before and after the call. */
 const float *threaded_before(const struct threaded_view *view, uint32_t index);
 const float *threaded_after(const struct threaded_view *view, uint32_t index);
-/* Its result has the sum of its new values; `sum` is set to that. */
+/* Returns true when the result has the sum of the array's new values; sets `sum` to that sum. */
 bool threaded_sum_is_right(const struct threaded_view *view, uint32_t index, double *sum);
 
-/* results[i].error, as the drive had filled it: nobody has written it. */
+/* The initial value of results[i].error: the function has not written it. */
 #define THREADED_UNWRITTEN ((int32_t)(DRIVE_POISON * 0x01010101u))
 
-/* Each fails the verdict where it answers false. */
+/* The following functions fail the verdict where they return false. */
 bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evidence,
                              const struct threaded_view *view, uint32_t index);
 bool threaded_result_is_right(struct verdict *verdict, const struct evidence *evidence,
                               const struct threaded_view *view, uint32_t index);
-/* Only the children call CUDA, on no path the parent: contexts.c. */
+/* Checks that only the children call CUDA, never the parent: contexts.c. */
 bool threaded_parent_calls_nothing(struct verdict *verdict, const struct evidence *evidence,
                                    const struct phase *phase);
-/* No child returns from the function in its parent's stead. */
+/* Checks that no child returns from the function like its parent. */
 bool threaded_children_end(struct verdict *verdict, const struct evidence *evidence,
                            const struct phase *phase);
-/* Every child of the function's, and none of its caller's. `before`: what has happened, which
- * begins a sentence; "": nothing. */
+/* Checks that the function waited for every child of its own, and for none of its caller's.
+ * `before`: what happened before, as the beginning of a sentence; "": nothing. */
 bool threaded_children_are_waited_for(struct verdict *verdict, const struct evidence *evidence,
                                       const struct threaded_view *view, const char *before);
 

@@ -1,4 +1,4 @@
-/* What came back in the arrays and the results, of threads and of processes. */
+/* Checks of the arrays and the results, of threads and of processes. */
 #include "grader/evidence/host_reference.h"
 #include "grader/lessons/06_threaded_contexts/parts.h"
 #include "threads/threads.h"
@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SUM_TOLERANCE 1e-10 /* times the sum of the magnitudes: any order of adding in double */
+/* Times the sum of the magnitudes: enough for any order of additions in double. */
+#define SUM_TOLERANCE 1e-10
 
 /* ---- what came back ------------------------------------------------------------------------ */
 
-/* False: there is no such call in this run; or its phase is missing, and the verdict has failed. */
 bool threaded_view(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
                    struct threaded_view *view)
 {
@@ -55,13 +55,13 @@ const float *threaded_after(const struct threaded_view *view, uint32_t index)
     return view->after + (threaded_offset(view->call, index) - view->call->offset);
 }
 
-/* Its first value is right: the rest did not come. */
+/* Returns true when the first value is right, so that only a part of the array was returned. */
 static bool came_in_part(const struct host_reference_array *array)
 {
     return array->length > 1 && host_reference_same(array->input, array->output, 1);
 }
 
-/* Copies to the device of as many bytes as the array has. */
+/* Counts the copies to the device that have the array's size. */
 static size_t copies_in(const struct evidence *evidence, const struct threaded_view *view,
                         uint32_t index)
 {
@@ -74,8 +74,8 @@ static size_t copies_in(const struct evidence *evidence, const struct threaded_v
     return count;
 }
 
-/* The threads took this array for another one, which more copies went in from than there are arrays
- * of its length. */
+/* Fails when threads took this array for another one: there are more copies in from it than arrays
+ * of its length. Returns true when the verdict failed. */
 static bool say_shared_argument(struct verdict *verdict, const struct evidence *evidence,
                                 const struct threaded_view *view, uint32_t index)
 {
@@ -158,7 +158,7 @@ bool threaded_sum_is_right(const struct threaded_view *view, uint32_t index, dou
     return fabs(view->answer->results[index].sum - *sum) <= SUM_TOLERANCE * scale;
 }
 
-/* Another array's sum stands in its result: that array, or `count`. */
+/* Returns the index of the array whose sum this result has, or `count`. */
 static uint32_t whose_sum(const struct threaded_view *view, uint32_t index)
 {
     const double given = view->answer->results[index].sum;
@@ -215,7 +215,8 @@ bool threaded_result_is_right(struct verdict *verdict, const struct evidence *ev
     return false;
 }
 
-/* A result was read where a thread had returned the address of a thread-local variable. */
+/* Reports results that were read through the address of a thread-local variable after its thread
+ * had ended. */
 static bool ended_with_their_thread(struct verdict *verdict, const struct evidence *evidence,
                                     const struct threaded_view *view)
 {
@@ -234,8 +235,8 @@ static bool ended_with_their_thread(struct verdict *verdict, const struct eviden
     return false;
 }
 
-/* The kernel is the lesson's own and stays below its length: where it went past memory that is as
- * large as an array, it was given another length. */
+/* Reports a wrong length: the lesson's kernel stays below its length, so where it went past memory
+ * of an array's size it got another length. */
 static bool say_wrong_length(struct verdict *verdict, const struct evidence *evidence,
                              const struct threaded_view *view)
 {
@@ -264,7 +265,7 @@ static bool say_wrong_length(struct verdict *verdict, const struct evidence *evi
     return false;
 }
 
-/* The function's error: where it came from when no call of its thread's, or of the process's, gave
+/* Explains the function's error: where it came from when no call of its thread or process returned
  * it, or when a new thread ran before its starter went on. */
 static void explain_error(struct verdict *verdict, const struct evidence *evidence,
                           const struct threaded_view *view)

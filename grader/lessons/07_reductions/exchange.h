@@ -1,5 +1,6 @@
-/* exchange: what the drive and the judge of lesson 07 say to each other: a pool of elements of each
- * kind, the cases that take stretches of it, and the results. C and C++; no CUDA, no pointers.
+/* exchange: the data that judge and drive of lesson 07 exchange: a pool of elements of each kind,
+ * the cases, each of which uses a range of its pool, and the results. C and C++; no CUDA, no
+ * pointers.
  */
 #ifndef OVERLAP_GRADER_LESSONS_07_REDUCTIONS_EXCHANGE_H
 #define OVERLAP_GRADER_LESSONS_07_REDUCTIONS_EXCHANGE_H
@@ -7,14 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A type of twelve bytes, which no load instruction brings at once. Its reduction keeps the
- * smallest `low`, the largest `high`, and `mixed` exclusive-or'ed. */
+/* A 12-byte type, for which there is no single load instruction. Its reduction keeps the smallest
+ * `low`, the largest `high`, and the exclusive or of `mixed`. */
 struct reduction_range {
     int32_t low, high;
     uint32_t mixed;
 };
 
-/* Types of no word's size, or of one that they are not aligned to, added byte by byte. */
+/* Types whose size is not that of a word, or which are not aligned to their size; added byte by
+ * byte. */
 struct reduction_bytes_1 {
     uint8_t bytes[1];
 };
@@ -37,8 +39,8 @@ struct reduction_bytes_64 {
     uint8_t bytes[64];
 };
 
-/* The reductions that are tried: KIND(name, type of an element, operator in drive.cu, how many
- * elements the pool has, words for messages). */
+/* The kinds of reduction: KIND(name, element type, operator in drive.cu, elements in the pool,
+ * words for messages). */
 // clang-format off
 #define REDUCTION_TABLE(KIND)                                                                     \
     KIND(SUM_INT64, int64_t, Sum,     1060000, "the sum of 64-bit integers")                      \
@@ -65,19 +67,19 @@ enum reduction_kind {
         REDUCTION_KINDS
 };
 
-#define REDUCTION_ELEMENT_SIZE 64 /* at least that of every kind's type */
+#define REDUCTION_ELEMENT_SIZE 64 /* at least the size of every kind's type */
 
-/* What a case is about; each check judges one or two of these. */
+/* The purpose of a case; each check judges one or two of these. */
 enum reduction_group {
-    REDUCTION_FIRST,    /* 1 to 10000 */
+    REDUCTION_FIRST,    /* sizes 1 to 10000 */
     REDUCTION_SIZES,    /* the sum of integers, every size, no init */
     REDUCTION_KINDLY,   /* every kind, no init */
     REDUCTION_INIT,     /* every kind, with init */
     REDUCTION_EMPTY,    /* size 0 */
-    REDUCTION_SHIFTED,  /* an array that begins between two 16-byte boundaries */
-    REDUCTION_TOGETHER, /* beside another in another stream: see "together" and "interleaved" */
-    REDUCTION_GATED,    /* behind work that has not begun: see run "stream" */
-    REDUCTION_LONG,     /* more elements than 32 bits count: see run "long" */
+    REDUCTION_SHIFTED,  /* an array that does not begin at a 16-byte boundary */
+    REDUCTION_TOGETHER, /* beside another stream's case: see "together" and "interleaved" */
+    REDUCTION_GATED,    /* queued behind work that has not begun: see run "stream" */
+    REDUCTION_LONG,     /* more elements than a 32-bit size counts: see run "long" */
     REDUCTION_GROUPS
 };
 
@@ -85,7 +87,7 @@ struct reduction_case {
     uint32_t kind, group;
     uint32_t with_init;
     uint32_t shift;     /* elements between a 256-byte boundary and the array */
-    uint32_t skew;      /* bytes more, of a type that is aligned to 1 */
+    uint32_t skew;      /* additional bytes, for a type that is aligned to 1 */
     uint32_t parameter; /* MODULAR: the prime */
     uint64_t size;      /* elements */
     uint64_t offset;    /* of the first one, in elements of the kind's pool */
@@ -93,14 +95,15 @@ struct reduction_case {
 };
 
 /* Runs. "values" and "injections": each case once, in phase "case" with its index. "stream": case 0
- * in a stream that is held back, and so is another one, until the call has returned: phase "gated";
- * init is in pinned memory. "together": cases 0 and 1 in a stream each, both held back until both
- * calls have returned, in phases "together". "interleaved": the same, and then cases 2 and 3, where
- * half of the blocks of 2 wait for 3. "long": case 0 in phase "case", told of REDUCTION_TOO_MANY
- * elements more than there are. "time": the first case's stretch, repeated until the array has
- * `time_size` elements; phases "time" and, on a GPU, "cub", with the repetition's index. */
+ * in phase "gated", in a stream that is held back until the call has returned, as is another
+ * stream; init is in pinned memory. "together": cases 0 and 1 in a stream each, both held back
+ * until both calls have returned, in phases "together". "interleaved": the same, and then cases 2
+ * and 3, where half of the blocks of case 2 wait for case 3. "long": case 0 in phase "case", with a
+ * size that is REDUCTION_TOO_MANY elements larger than the array. "time": the first case's range,
+ * repeated until the array has `time_size` elements; phases "time" and, on a GPU, "cub", with the
+ * repetition's index. */
 #define REDUCTION_CASES 192
-/* Cut to 32 bits, the size that is told is that of the elements that there are. */
+/* Cut to 32 bits, the size that is passed is the array's true size. */
 #define REDUCTION_TOO_MANY ((uint64_t)1 << 32)
 #define REDUCTION_PHASE_CASE "case"
 #define REDUCTION_PHASE_GATED "gated"
@@ -124,10 +127,10 @@ struct reduction_input {
 
 struct reduction_answer {
     int32_t status; /* what the call returned */
-    int32_t later;  /* the error met when its work was waited for */
-    uint32_t held;  /* "stream", "together": 1: returned while both streams were held back */
-    /* 1: not called, because a call before it had broken the context; 2: because one had waited for
-     * the device. */
+    int32_t later;  /* the error returned when the drive waited for its work */
+    uint32_t held;  /* "stream", "together": 1: it returned while both streams were held back */
+    /* 1: not called, because an earlier call had broken the context; 2: not called, because an
+     * earlier call had waited for the device. */
     uint32_t lost;
     /* The element before *result, *result, and the element after it. */
     unsigned char result[3][REDUCTION_ELEMENT_SIZE];

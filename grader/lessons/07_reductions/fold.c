@@ -41,13 +41,13 @@ union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t
     case REDUCTION_SUM_FLOAT:
         value.real = (float)random_real(random, -1000.0, 1000.0);
         break;
-    case REDUCTION_MAX_FLOAT: /* all below zero: a zero too many shows */
+    case REDUCTION_MAX_FLOAT: /* all negative: a 0 too many changes the result */
         value.real = (float)random_real(random, -1000.0, -1.0);
         break;
-    case REDUCTION_MIN_INT32: /* all above zero */
+    case REDUCTION_MIN_INT32: /* all positive */
         value.int32 = (int32_t)random_between(random, 1000, 1000000000);
         break;
-    case REDUCTION_PRODUCT: /* odd: the product is never 0, and every factor shows */
+    case REDUCTION_PRODUCT: /* odd: the product is never 0, and every factor changes it */
         value.uint64 = random_bits(random) | 1;
         break;
     case REDUCTION_MODULAR:
@@ -61,14 +61,15 @@ union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t
     default:
         for (size_t i = 0; i < fold_element_size(kind); i += sizeof(uint64_t)) {
             const uint64_t bits = random_bits(random);
-            memcpy(value.bytes + i, &bits, sizeof bits); /* there is room for the largest */
+            /* value.bytes has room for the largest type. */
+            memcpy(value.bytes + i, &bits, sizeof bits);
         }
         break;
     }
     return value;
 }
 
-/* The sizes that are quick to copy are those of most elements. */
+/* The common sizes are fixed, so that the compiler can inline the copy. */
 static void copy_element(void *to, const void *from, size_t size)
 {
     switch (size) {
@@ -95,10 +96,10 @@ void fold_fill(struct random_source *random, uint32_t kind, uint32_t prime, void
     }
 }
 
-/* In place: there are a million elements, and a value is larger than most of them. */
+/* Combines in place: there are a million elements, and a union is larger than most elements. */
 static void combine_with(uint32_t kind, uint32_t prime, union fold_value *into, const void *element)
 {
-    union fold_value other; /* its first bytes are the element's */
+    union fold_value other; /* its first bytes are the element */
     copy_element(other.bytes, element, kinds[kind].size);
     switch (kind) {
     case REDUCTION_SUM_INT64:
@@ -177,7 +178,7 @@ const char *fold_show(uint32_t kind, union fold_value value, char text[FOLD_TEXT
         snprintf(text, FOLD_TEXT, "{%" PRId32 ", %" PRId32 ", %" PRIu32 "}", value.range.low,
                  value.range.high, value.range.mixed);
         break;
-    default: /* the first bytes */
+    default: /* shows the first bytes */
         text[0] = '{';
         for (size_t i = 0, at = 1; i < fold_element_size(kind) && at + 12 < FOLD_TEXT; i++)
             at += (size_t)snprintf(text + at, FOLD_TEXT - at, "%s%u%s", i > 0 ? ", " : "",
@@ -187,8 +188,8 @@ const char *fold_show(uint32_t kind, union fold_value value, char text[FOLD_TEXT
     return text;
 }
 
-/* Adding n floats in any order is off by a random walk of n roundings; what a thread, a warp and a
- * block add is a few more. */
+/* The sum of n floats in any order deviates by a random walk of n roundings; the additions within a
+ * thread, a warp and a block add a few more. */
 static double float_tolerance(double magnitudes, size_t count)
 {
     return (double)FLT_EPSILON * magnitudes * (8.0 + sqrt((double)count));
@@ -235,13 +236,13 @@ bool fold_right(const struct reduction_case *wanted, const struct fold_expected 
     return fold_same(wanted->kind, value, expected->value);
 }
 
-/* Of so few bytes any value is that of some slip. */
+/* Returns true for types so small that any value matches some mistake by chance. */
 static bool tells_by_chance(uint32_t kind)
 {
     return fold_element_size(kind) < sizeof(uint32_t);
 }
 
-/* How many times init is in the result, if that is all that is wrong; else -1. */
+/* Returns how many times init is in the result, if that is the only error; else -1. */
 static int init_times(const struct reduction_case *wanted, const void *array,
                       union fold_value value)
 {

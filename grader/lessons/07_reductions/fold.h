@@ -1,5 +1,5 @@
-/* fold: the judge's own reductions, one element after another on the host, and the words for what a
- * wrong result looks like. Nothing of CUDA, nothing of the submission's.
+/* fold: the judge's own reductions, computed sequentially on the host, and explanations of wrong
+ * results. No CUDA, nothing of the submission's.
  */
 #ifndef OVERLAP_GRADER_LESSONS_07_REDUCTIONS_FOLD_H
 #define OVERLAP_GRADER_LESSONS_07_REDUCTIONS_FOLD_H
@@ -23,15 +23,15 @@ union fold_value {
 size_t fold_element_size(uint32_t kind);
 const char *fold_words(uint32_t kind); /* "the sum of 64-bit integers" */
 
-/* A type of no word's size, added byte by byte. */
+/* Returns true for the types that are added byte by byte. */
 static inline bool fold_is_bytes(uint32_t kind)
 {
     return kind >= REDUCTION_BYTES_1;
 }
 
-/* A random element of the kind; `prime` for MODULAR. */
+/* Draws a random element of the kind; `prime` for MODULAR. */
 union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t prime);
-/* An array of `count` of them. */
+/* Draws an array of `count` elements. */
 void fold_fill(struct random_source *random, uint32_t kind, uint32_t prime, void *array,
                size_t count);
 
@@ -41,27 +41,27 @@ union fold_value fold_combine(uint32_t kind, uint32_t prime, union fold_value a,
 /* The array's element `index`. */
 union fold_value fold_element(uint32_t kind, const void *array, size_t index);
 
-/* Do they say the same (padding left out)? */
+/* Returns true when the values are equal (padding ignored). */
 bool fold_same(uint32_t kind, union fold_value a, union fold_value b);
 
 #define FOLD_TEXT 80
-/* The value in words; returns `text`. */
+/* Writes the value in words; returns `text`. */
 const char *fold_show(uint32_t kind, union fold_value value, char text[FOLD_TEXT]);
 
-/* What is to come out of one case. */
+/* The expected result of one case. */
 struct fold_expected {
-    union fold_value value; /* of all elements and of init, if there is one */
+    union fold_value value; /* of all elements, and of init if there is one */
     bool exists;            /* false: size 0 and no init */
-    double tolerance;       /* SUM_FLOAT: how far off it may be, for any order of adding */
+    double tolerance;       /* SUM_FLOAT: largest error for any order of additions */
 };
 struct fold_expected fold_case(const struct reduction_case *wanted, const void *array);
 
-/* Is `value` what is to come out? */
+/* Returns true when `value` is the expected result. */
 bool fold_right(const struct reduction_case *wanted, const struct fold_expected *expected,
                 union fold_value value);
 
-/* In which way a wrong result is wrong, as a sentence, or NULL when nobody knows. The text may be
- * in `text`. */
+/* Returns a sentence that explains a wrong result, or NULL when there is no explanation. The
+ * sentence may be stored in `text`. */
 #define FOLD_SENTENCE 200
 const char *fold_explain(const struct reduction_case *wanted, const void *array,
                          const struct fold_expected *expected, union fold_value value,

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #define NAP_NS 500000L
-#define LOOK_MS 2.0 /* at most counts for the time between two looks */
+#define LOOK_MS 2.0 /* at most this much counts between two checks */
 
 static double ms(clockid_t clock)
 {
@@ -14,8 +14,8 @@ static double ms(clockid_t clock)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* A thread's processor time, by its number: MAKE_THREAD_CPUCLOCK(number, CPUCLOCK_SCHED),
- * linux/posix-timers.h. */
+/* Returns the clock of a thread's processor time, from its number: MAKE_THREAD_CPUCLOCK(number,
+ * CPUCLOCK_SCHED), linux/posix-timers.h. */
 static clockid_t clock_of(pid_t thread)
 {
     return (clockid_t)((~(unsigned)thread << 3) | 6u);

@@ -1,9 +1,10 @@
-/* gate: a host function that holds a stream back until it is told to let go, or has had enough.
+/* gate: a host function that holds a stream back until the gate is opened, or until it gives up.
  *
- * A submission that waits for the stream inside its call would wait for ever, since the gate opens
- * after the call: so the gate gives up after a while, and remembers it. The while is the caller's
- * own: it goes on as far as the caller computes (on a GPU, who waits goes round a loop), and while
- * it sleeps; not while it wants a processor and has none, nor while nobody looks.
+ * A submission that waits for the stream inside its call would wait for ever, since the gate is
+ * opened after the call. So the gate gives up after a time limit, and records that. The limit
+ * counts the caller's own time: processor time that the caller uses (on a GPU a waiting thread
+ * polls in a loop) and time that the caller sleeps; not time in which it wants a processor and has
+ * none, nor time in which the gate's thread is not running.
  */
 #ifndef OVERLAP_GRADER_LESSONS_07_REDUCTIONS_GATE_H
 #define OVERLAP_GRADER_LESSONS_07_REDUCTIONS_GATE_H
@@ -21,12 +22,13 @@ struct gate {
     int open, gave_up; /* accessed atomically, through the functions below only */
 };
 
-/* Closed, for what the calling thread will do. */
+/* Makes a closed gate for calls of the calling thread. */
 struct gate gate_make(void);
-/* For cudaLaunchHostFunc, with the gate as its argument. Calls nothing of CUDA's. */
+/* The host function for cudaLaunchHostFunc, with the gate as its argument. Calls nothing of
+ * CUDA's. */
 void gate_wait(void *gate);
 void gate_open(struct gate *gate);
-/* 1: it stopped waiting before it was opened. */
+/* Returns 1 when the gate gave up before it was opened. */
 int gate_gave_up(struct gate *gate);
 
 #ifdef __cplusplus

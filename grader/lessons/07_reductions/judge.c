@@ -1,5 +1,5 @@
-/* The parent's side of lesson 07: cases drawn from the secret seed, results compared with folds of
- * its own, the stream and the waiting proved from a gate and from the trace. */
+/* The parent's side of lesson 07: cases drawn from the secret seed, results compared with the
+ * judge's own (fold.h), streams and waits checked by a gate and in the trace. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -43,7 +43,7 @@ static struct reduction_input *make(struct run_input *input, const uint64_t pool
     return in;
 }
 
-/* Adds a case on a random stretch of its kind's pool; returns it, for more to be set. */
+/* Adds a case on a random range of its kind's pool; returns the case, so that more can be set. */
 static struct reduction_case *add(struct run_input *input, struct reduction_input *in,
                                   uint32_t group, uint32_t kind, uint64_t size, uint32_t prime)
 {
@@ -61,7 +61,7 @@ static void give_init(struct run_input *input, struct reduction_case *one)
     memcpy(one->init, init.bytes, fold_element_size(one->kind));
 }
 
-/* Elements 1 to 10000, whose sum everybody knows. */
+/* Adds the elements 1 to 10000, whose sum is well known. */
 static void add_first(struct run_input *input, struct reduction_input *in)
 {
     int64_t *pool = (void *)((unsigned char *)in + in->pool_offset[REDUCTION_SUM_INT64]);
@@ -102,7 +102,8 @@ static int prepare_values(struct run_input *input)
     add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, 50000 + random_below(random, 10000), 0);
 
     for (uint32_t kind = 0; kind < REDUCTION_KINDS; kind++) {
-        const uint64_t most = fold_is_bytes(kind) ? 2000 : 6000; /* of those there are many */
+        /* Fewer elements, because there are many such kinds. */
+        const uint64_t most = fold_is_bytes(kind) ? 2000 : 6000;
         const uint64_t some[] = {1, 2 + random_below(random, 29), 200 + random_below(random, 700),
                                  most + random_below(random, most * 3 / 2)};
         for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
@@ -140,7 +141,7 @@ static int prepare_stream(struct run_input *input)
     return 0;
 }
 
-/* Several blocks each, so that each has partial results. */
+/* Several blocks each, so that both have partial results. */
 static int prepare_together(struct run_input *input)
 {
     uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = 60000};
@@ -156,8 +157,8 @@ static int prepare_interleaved(struct run_input *input)
 {
     if (prepare_together(input) != 0) return -1;
     struct reduction_input *in = input->data;
-    /* The second has fewer blocks than half of the first, which are done when it begins: where both
-     * count in one place, none of its blocks is the last. */
+    /* The second has fewer blocks than half of the first's, which are done when it begins. If both
+     * use one counter, none of its blocks sees itself as the last. */
     add(input, in, REDUCTION_TOGETHER, REDUCTION_SUM_INT64,
         20000 + random_below(input->random, 9000), 0);
     add(input, in, REDUCTION_TOGETHER, REDUCTION_SUM_INT64,
@@ -165,8 +166,8 @@ static int prepare_interleaved(struct run_input *input)
     return 0;
 }
 
-/* More elements than a device has threads: who cuts the size to 32 bits behind a thread's first
- * element stays among those that there are, too. */
+/* More elements than a device has threads. A submission that cuts the size to 32 bits only after a
+ * thread's first element stays within the existing elements, too. */
 static int prepare_long(struct run_input *input)
 {
     uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = 402000};
@@ -189,7 +190,7 @@ static int prepare_each_failure(struct run_input *input)
     return 0;
 }
 
-/* On a GPU 2^26 elements of 8 bytes, which no cache holds; the array is a stretch repeated. */
+/* On a GPU 2^26 elements of 8 bytes, more than any cache holds; the array is a range repeated. */
 static int prepare_time(struct run_input *input)
 {
     bool gpu = input->device == DRIVE_GPU;
@@ -255,7 +256,7 @@ static const char *describe(const struct reduction_case *wanted, char text[120])
     return text;
 }
 
-/* Of all runs: the first call is answer 0. */
+/* For all runs: the first call is answer 0. */
 static bool written(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct reduction_output *out = evidence->output;
@@ -266,7 +267,7 @@ static bool written(struct verdict *verdict, const struct evidence *evidence)
     return answer_written(verdict, &answer);
 }
 
-/* The call was accepted, and its work ran to its end. */
+/* Checks that the call succeeded and that its work ran to its end. */
 static bool went_well(struct verdict *verdict, const struct evidence *evidence, const char *phase,
                       uint32_t index, const struct reduction_case *wanted,
                       const struct reduction_answer *answer)
@@ -301,7 +302,7 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
     return false;
 }
 
-/* What wrote the result last, for all that is known; NULL: nothing ran. */
+/* Returns the last kernel, taken to be the one that wrote the result; NULL: none ran. */
 static const struct trace_record *last_kernel(const struct evidence *evidence, const char *name,
                                               uint32_t index)
 {
@@ -310,7 +311,7 @@ static const struct trace_record *last_kernel(const struct evidence *evidence, c
                                                          : NULL;
 }
 
-/* `hint` is for a wrong result; a fault has its own. */
+/* `hint` is for a wrong result; a fault has a hint of its own. */
 static bool case_right(struct verdict *verdict, const struct evidence *evidence, const char *phase,
                        uint32_t index, const char *hint)
 {
@@ -345,7 +346,7 @@ static bool case_right(struct verdict *verdict, const struct evidence *evidence,
     return false;
 }
 
-/* All cases of a group, of the kinds in the mask, up to the first wrong one. */
+/* Judges all cases of a group whose kinds are in the mask, up to the first wrong one. */
 static void judge_group(struct verdict *verdict, const struct evidence *evidence, uint32_t group,
                         uint32_t kinds, const char *hint)
 {
@@ -455,8 +456,8 @@ static void judge_empty(struct verdict *verdict, const struct evidence *evidence
     }
 }
 
-/* Who goes through all of a long array meets the end of what there is of it. Partial results that
- * there is no memory for are an error like any other. */
+/* A submission that processes the whole long array reaches the end of the existing elements. Lack
+ * of memory for partial results is an error like any other. */
 static void judge_long(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct reduction_input *in = evidence->input;
@@ -475,7 +476,7 @@ static void judge_long(struct verdict *verdict, const struct evidence *evidence)
                                  .function = FUNCTION,
                                  .api = ANSWER_RUNTIME,
                                  .code = answer->status};
-    /* Who waits, which another check tells, is told of the fault at once. */
+    /* A submission that waits, which another check reports, gets the fault at once. */
     if (answer->status == OUT_OF_MEMORY || answer->status == ILLEGAL_ADDRESS ||
         !answer_succeeded(verdict, &given, describe(&wanted, text)) || answer->later)
         return;
@@ -492,7 +493,7 @@ static void judge_long(struct verdict *verdict, const struct evidence *evidence)
 
 /* ---- the stream ---------------------------------------------------------------------------- */
 
-/* The stream that the drive made and gave: its only non-blocking one. */
+/* Returns the stream that the drive made and passed: its only non-blocking one. */
 static uint64_t given_stream(const struct evidence *evidence, const struct phase *phase)
 {
     struct query streams = {.kind = TRACE_CREATE, .what = TRACE_STREAM};
@@ -503,7 +504,8 @@ static uint64_t given_stream(const struct evidence *evidence, const struct phase
     return 0;
 }
 
-/* Is all that was asked for in the phase in the given stream? Adds to the count of operations. */
+/* Checks that all operations asked for in the phase are in the given stream. Adds to the number of
+ * operations. */
 static bool stays_in(struct verdict *verdict, const struct evidence *evidence,
                      const struct phase *phase, uint64_t given, size_t *operations)
 {
@@ -555,7 +557,7 @@ static void judge_stream(struct verdict *verdict, const struct evidence *evidenc
                "when the call has returned: is it read before, or copied later?");
 }
 
-/* What two calls in two streams have of their own. */
+/* Judges the two calls of a pair. */
 static void judge_pair(struct verdict *verdict, const struct evidence *evidence, uint32_t first)
 {
     const struct reduction_output *out = evidence->output;
@@ -567,7 +569,7 @@ static void judge_pair(struct verdict *verdict, const struct evidence *evidence,
                 "array, a counter, memory that is kept from call to call?");
 }
 
-/* Two calls at a time, in two streams. */
+/* Judges two calls at a time, in two streams. */
 static void judge_together(struct verdict *verdict, const struct evidence *evidence)
 {
     static const enum trace_finding_kind_id races[] = {FINDING_KIND_RACE, FINDING_KIND_FREED_IN_USE,
@@ -578,14 +580,15 @@ static void judge_together(struct verdict *verdict, const struct evidence *evide
     judge_pair(verdict, evidence, 0);
 }
 
-/* The pair in which half of the first one's blocks wait for the second. Of a kernel that may wait
- * for others the device reports no race: only the values tell. */
+/* Judges the pair in which half of the first one's blocks wait for the second. The device reports
+ * no race of a kernel that may wait for others, so only the values are judged. */
 static void judge_interleaved(struct verdict *verdict, const struct evidence *evidence)
 {
     if (written(verdict, evidence)) judge_pair(verdict, evidence, 2);
 }
 
-/* Calls that make the host wait for the device although that is not their purpose. */
+/* Returns true for calls that make the host wait for the device although that is not their
+ * purpose. */
 static bool waits_on_the_side(const struct trace_record *call)
 {
     static const char *const names[] = {"cudaFree", "cudaFreeHost", "cuMemFree", "cuMemFreeHost"};
@@ -594,7 +597,7 @@ static bool waits_on_the_side(const struct trace_record *call)
     return false;
 }
 
-/* Does nothing that the call does in the phase wait? */
+/* Checks that nothing in the phase waits. */
 static bool goes_on(struct verdict *verdict, const struct evidence *evidence,
                     const struct phase *phase)
 {
@@ -646,7 +649,7 @@ static void judge_waiting(struct verdict *verdict, const struct evidence *eviden
 
 /* ---- bytes, leaks, time -------------------------------------------------------------------- */
 
-/* The sum over the timed array: the stretch, again and again, and a part of it at the end. */
+/* Returns the sum over the timed array: the range repeated, and a part of it at the end. */
 static int64_t timed_sum(const struct reduction_input *in, bool as_int32)
 {
     const struct reduction_case *stretch = &in->cases[0];
@@ -693,8 +696,8 @@ static bool timed_right(struct verdict *verdict, const struct evidence *evidence
     return true;
 }
 
-/* For each byte of the array: it is read, and partial results are written and read again, which in
- * a tree that is four wide makes 1 + 2/3. Whoever reads the array twice is above it. */
+/* Per byte of the array: one read, plus partial results written and read again, which in a tree of
+ * width four adds 2/3. Reading the array twice exceeds this. */
 #define MOST_BYTES_MOVED 1.7
 
 static void judge_bytes(struct verdict *verdict, const struct evidence *evidence)
@@ -795,7 +798,7 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
     failures_judge(verdict, evidence, &contract);
 }
 
-/* What the device itself objects to. */
+/* Fails for everything that the device itself reports. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct query calls = {.kind = TRACE_CALL, .student = true};
@@ -803,7 +806,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
     while ((call = evidence_next(evidence, &calls, call)) != NULL)
-        if (waits_on_the_side(call)) return; /* NothingWaitsForTheDevice says what to do instead */
+        if (waits_on_the_side(call)) return; /* reported by NothingWaitsForTheDevice */
     verdict_advice(verdict, evidence);
 }
 
@@ -819,7 +822,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                               "at a time?");
 }
 
-/* Seconds of a call, in the first phase of that name; 0: not known. */
+/* Returns the seconds of a call, in the first phase of that name; 0: not known. */
 static double call_time(const struct evidence *evidence, const char *name)
 {
     const struct reduction_input *in = evidence->input;
@@ -873,8 +876,8 @@ static void judge_cub(struct verdict *verdict, const struct evidence *evidence)
                      REDUCTION_PHASE_TIME_32, REDUCTION_PHASE_CUB_32);
 }
 
-/* A finding names two places, and is the cause of what is wrong with a value; and a value that
- * nothing orders may come out right. So it comes first. */
+/* A finding names two places and is the cause of a wrong value; also, an unordered value may come
+ * out right by chance. So its check comes first. */
 static const struct check checks[] = {
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},

@@ -1,5 +1,5 @@
-/* The drive of lesson 08: puts lattices on the device, calls the five functions, and takes what
- * came of it. */
+/* The drive of lesson 08: puts lattices on the device, calls the five functions, and stores their
+ * results. */
 #include "grader/child/drive.h"
 #include "grader/child/drive_cuda.h"
 #include "grader/lessons/08_life/exchange.h"
@@ -14,7 +14,7 @@ static size_t size_of(const struct life_input_lattice *lattice)
     return (size_t)lattice->width * lattice->height * sizeof(int);
 }
 
-/* The runtime remembers an error of the caller's as its last; no call of the student's gave it. */
+/* Makes the runtime hold an earlier error that no call of the student's returned. */
 static void leave_an_error(const struct life_call *call)
 {
     if (call->stale) (void)cudaSetDevice(-1);
@@ -27,7 +27,8 @@ static void mark_begin(struct drive *drive, const struct life_call *call, uint32
     drive_begin(drive, call->timed ? LIFE_PHASE_TIME : LIFE_PHASE_CALL, call->timed ? 0 : index);
 }
 
-/* No work that is timed escapes the clock; of any other call the drive must hide no missing wait.
+/* Waits for the device if the call is timed, so that all its work is timed. After any other call
+ * the drive must not wait, which would hide a missing wait.
  */
 static cudaError_t mark_end(struct drive *drive, const struct life_call *call, uint32_t index)
 {
@@ -41,8 +42,8 @@ static cudaError_t mark_end(struct drive *drive, const struct life_call *call, u
  */
 
 struct place {
-    int *host;       /* page-locked: the lattice on its way in, and back */
-    int *lattice[2]; /* device, no larger than the lattice is */
+    int *host;       /* page-locked: the lattice, in and out */
+    int *lattice[2]; /* on the device, exactly as large as the lattice */
 };
 
 static void place_free(struct place *place)
@@ -53,7 +54,7 @@ static void place_free(struct place *place)
     cudaFreeHost(place->host);
 }
 
-/* On a GPU, where nobody sees that memory was never written, it holds poison. */
+/* On a GPU the memory is poisoned, because reads of uninitialised memory are not detected there. */
 static bool place_make(struct place *place, const struct drive *drive, size_t bytes)
 {
     memset(place, 0, sizeof *place);
@@ -85,7 +86,7 @@ static cudaError_t student(const struct life_call *call, const struct life_input
     }
 }
 
-/* The lattice is still on its way when the function is called, unless time is what counts. */
+/* The lattice is still being copied when the function is called, unless the call is timed. */
 static bool on_the_device(struct drive *drive, uint32_t index, cudaStream_t stream)
 {
     const struct life_input *input = drive->input;
@@ -148,7 +149,7 @@ static bool on_the_host(struct drive *drive, uint32_t index)
         mark_begin(drive, call, index);
         answer->status = (int32_t)life_streams(lattices, (int)call->count, (int)call->generations);
         (void)mark_end(drive, call, index);
-        /* What is there in this moment, whatever still works on it. */
+        /* Copies the contents at this moment, even if work on them is pending. */
         for (uint32_t i = 0; i < call->count; i++)
             memcpy(output->cells + given[i].offset, lattices[i].cells, size_of(&given[i]));
         answer->later = (int32_t)cudaDeviceSynchronize();
@@ -157,7 +158,7 @@ static bool on_the_host(struct drive *drive, uint32_t index)
     return ok;
 }
 
-/* A fault in one call takes the context, and with it the calls that follow. */
+/* A fault in one call makes the context, and with it the later calls, unusable. */
 int drive_main(struct drive *drive)
 {
     const struct life_input *input = drive->input;

@@ -1,5 +1,5 @@
-/* exchange: what the drive and the judge of lesson 08 say to each other: lattices, the calls that
- * are made with them, and what came back. C; no CUDA, no pointers.
+/* exchange: the data that judge and drive of lesson 08 exchange: lattices, the calls that are made
+ * with them, and the results. C; no CUDA, no pointers.
  */
 #ifndef OVERLAP_GRADER_LESSONS_08_LIFE_EXCHANGE_H
 #define OVERLAP_GRADER_LESSONS_08_LIFE_EXCHANGE_H
@@ -8,8 +8,8 @@
 
 enum life_step { LIFE_LAUNCHES, LIFE_BLOCK, LIFE_SHARED, LIFE_STREAMS, LIFE_GRID, LIFE_STEPS };
 
-/* Every call is in a phase LIFE_PHASE_CALL with its index, and that in DRIVE_INJECTIONS. The one
- * that is timed is in LIFE_PHASE_TIME, 0, instead, and the device is waited for in it. */
+/* Every call is in a phase LIFE_PHASE_CALL with its index, within DRIVE_INJECTIONS. The timed call
+ * is in LIFE_PHASE_TIME, index 0, instead, and the drive waits for the device in that phase. */
 #define LIFE_CALLS 8
 #define LIFE_LATTICES 88
 #define LIFE_PHASE_CALL "call"
@@ -17,14 +17,14 @@ enum life_step { LIFE_LAUNCHES, LIFE_BLOCK, LIFE_SHARED, LIFE_STREAMS, LIFE_GRID
 
 struct life_input_lattice {
     uint32_t width, height;
-    uint64_t offset; /* of its cells, in cells */
+    uint64_t offset; /* of the lattice's cells, counted in cells */
 };
 
 struct life_call {
     uint32_t step;         /* enum life_step */
-    uint32_t first, count; /* lattices; only LIFE_STREAMS takes more than one */
+    uint32_t first, count; /* lattices; more than one only for LIFE_STREAMS */
     uint32_t generations;
-    uint32_t stale; /* 1: the runtime remembers an error of the caller's */
+    uint32_t stale; /* 1: the runtime holds an earlier error of the caller's */
     uint32_t timed;
 };
 
@@ -38,14 +38,14 @@ struct life_input {
 
 struct life_answer {
     int32_t status; /* what the call returned */
-    int32_t later;  /* the error met when its work was waited for */
+    int32_t later;  /* the error returned when the drive waited for its work */
     uint32_t lost;  /* 1: not called, because a call before it had broken the context */
     uint32_t reserved;
 };
 
 struct life_output {
     struct life_answer answers[LIFE_CALLS];
-    int32_t cells[]; /* as in the input; poison where there is no result */
+    int32_t cells[]; /* as in the input; still poisoned where there is no result */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* The judge of lesson 08: every generation right, step by step; as many launches and bytes as the
- * step needs; nothing read before it is written, or after; lattices side by side. */
+/* The judge of lesson 08: every generation right, in each step; no more launches and bytes than the
+ * step needs; no unordered reads; lattices side by side. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -18,12 +18,12 @@
 #include <string.h>
 
 #define CELL sizeof(int32_t)
-#define MOST_READS 9 /* of a cell, in each generation of step 1: eight neighbours and itself */
+#define MOST_READS 9 /* reads of a cell per generation of step 1: eight neighbours and itself */
 #define ALIVE_PERCENT 30
 
 static const char *const functions[LIFE_STEPS] = {"life_launches", "life_block", "life_shared",
                                                   "life_streams", "life_grid"};
-/* They say why a call failed. */
+/* The checks that report why a call failed. */
 static const char *const values_checks[LIFE_STEPS] = {
     "Life.EveryGenerationIsRight", "Life.OneBlockMakesAllGenerations",
     "Life.SharedMemoryGivesTheSame", "Life.EveryLatticeIsRight", "Life.AGridIsLargerThanABlock"};
@@ -46,8 +46,8 @@ static const char *const values_hints[LIFE_STEPS] = {
 
 /* ---- the runs ------------------------------------------------------------------------------ */
 
-/* What a run asks for: a call each, but lattices of one call of step 4 follow one another with
- * MORE. The pairs are the least and the most. */
+/* What a run asks for: one call each, except that the lattices of one call of step 4 are
+ * consecutive entries with MORE. The pairs are minimum and maximum. */
 enum { PLAIN = 0, MORE = 1, STALE = 2, TIMED = 4 };
 struct wanted {
     enum life_step step;
@@ -129,7 +129,7 @@ static int prepare_shared(struct run_input *input)
     return prepare_one_block(input, LIFE_SHARED);
 }
 
-/* A few of all sizes; and more than any table that is large enough for those. */
+/* A few of all sizes; and more than a table holds that is large enough for those. */
 enum { STREAMS_LATTICES = 11, MANY_LATTICES = 70 };
 
 static int prepare_streams(struct run_input *input)
@@ -178,8 +178,8 @@ static int prepare_each_failure(struct run_input *input)
     return PREPARE(list);
 }
 
-/* What is done once, at the first call, is not timed. In global memory it is not either, but shown
- * beside it. */
+/* One-time work of the first call is not timed. The version in global memory is not judged by time,
+ * but shown. */
 enum { WARM_UP, TIMED_CALL, GLOBAL_CALL };
 
 static int prepare_timed_shared(struct run_input *input)
@@ -194,7 +194,7 @@ static int prepare_timed_shared(struct run_input *input)
 }
 
 /* So many generations that a kernel takes longer than making the next lattice's stream and memory:
- * who makes them on the way has lattices side by side all the same. */
+ * a submission that makes them on the way still overlaps lattices. */
 static int prepare_timed_streams(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
@@ -231,7 +231,7 @@ static const struct run_plan runs[] = {
 
 /* ---- what came back ------------------------------------------------------------------------ */
 
-/* One call of a run: what was asked, what it answered, and its phase. */
+/* One call of a run: its arguments, its result, and its phase. */
 struct call {
     const struct evidence *evidence;
     const struct life_input *in;
@@ -242,7 +242,7 @@ struct call {
     struct answer answer;
 };
 
-/* False: the verdict fails, or (past the last) the list has ended. */
+/* Returns false when the verdict has failed or (past the last) the list has ended. */
 static bool call_at(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
                     struct call *one)
 {
@@ -280,7 +280,7 @@ static const char *describe(const struct call *one, char text[160])
     return text;
 }
 
-/* The call was accepted, and its work ran to its end. */
+/* Checks that the call succeeded and that its work ran to its end. */
 static bool went_well(struct verdict *verdict, struct call *one)
 {
     char text[160];
@@ -291,7 +291,8 @@ static bool went_well(struct verdict *verdict, struct call *one)
            "indices inside the lattice?"));
 }
 
-/* Every call of the run succeeded; for checks that are about something else, in one line. */
+/* Checks, in one line, that every call of the run succeeded; for checks that are about something
+ * else. */
 static bool all_judgeable(struct verdict *verdict, const struct evidence *evidence)
 {
     struct call one;
@@ -360,7 +361,7 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
     (void)all_right(verdict, evidence);
 }
 
-/* The work of a cooperative launch: cudaLaunchKernelEx can make one too. */
+/* Returns true for a cooperative launch; cudaLaunchKernelEx can make one too. */
 static bool is_cooperative(const struct trace_record *call)
 {
     return call != NULL && (strstr(call->name, "Cooperative") != NULL ||
@@ -369,7 +370,8 @@ static bool is_cooperative(const struct trace_record *call)
                             strncmp(call->name, "cudaGraphLaunch", 15) == 0);
 }
 
-/* Of the last kernel of the call. Returns whether it did. */
+/* Fails when the call's last kernel was not launched cooperatively. Returns true when the verdict
+ * failed. */
 static bool say_not_cooperative(struct verdict *verdict, const struct call *one)
 {
     const struct trace_record *kernel = queued_last_kernel(one->evidence, &one->phase);
@@ -383,15 +385,15 @@ static bool say_not_cooperative(struct verdict *verdict, const struct call *one)
     return true;
 }
 
-/* Where a kernel has come to grief the launch is looked at first. What the device finds is told
- * here as well, for there is no check of its own. */
+/* Where a kernel has failed, the launch is checked first. The device's findings are reported here
+ * as well, because this step has no check of its own for them. */
 static void judge_grid(struct verdict *verdict, const struct evidence *evidence)
 {
     struct call one;
     for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++) {
         if (one.given->later == 0) continue;
         if (say_not_cooperative(verdict, &one)) return;
-        break; /* the calls behind it were not tried */
+        break; /* the following calls were not made */
     }
     if (!verdict_failed(verdict) && all_right(verdict, evidence))
         verdict_findings(verdict, evidence, NULL);
@@ -406,7 +408,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 
 /* ---- launches, bytes and streams ----------------------------------------------------------- */
 
-/* So many kernels in the given stream, and no wait. */
+/* Checks that there are `launches` kernels, all in the given stream, and no wait. */
 static bool queued(struct verdict *verdict, const struct call *one, size_t launches)
 {
     const struct query kernels = {
@@ -435,7 +437,7 @@ static bool queued(struct verdict *verdict, const struct call *one, size_t launc
     return false;
 }
 
-/* Bytes of global memory that the phase's kernels and copies moved; 0: not known. */
+/* Returns the bytes of global memory that the phase's kernels and copies moved; 0: not known. */
 static uint64_t bytes_moved(const struct call *one)
 {
     const struct query work = {.phase = &one->phase, .kind = TRACE_OPERATION};
@@ -446,7 +448,7 @@ static uint64_t bytes_moved(const struct call *one)
     return bytes;
 }
 
-/* At most so many accesses of each cell; the software device counts them. */
+/* Checks that each cell is accessed at most `most` times; the software device counts. */
 static bool spares_memory(struct verdict *verdict, const struct call *one, uint32_t most)
 {
     const struct life_input_lattice *lattice = &one->in->lattices[one->call->first];
@@ -510,7 +512,7 @@ static void say_shared_streams(struct verdict *verdict, const struct call *one,
     verdict_hint(verdict, "A stream for each lattice, for its copies and its kernel.");
 }
 
-/* A kernel for each lattice, no two in one stream; the streams into `streams`. */
+/* Checks that there is a kernel for each lattice, no two in one stream; sets `streams`. */
 static bool kernels_apart(struct verdict *verdict, const struct call *one,
                           uint64_t streams[LIFE_LATTICES])
 {
@@ -546,7 +548,8 @@ static bool copies_with_kernels(struct verdict *verdict, const struct call *one,
     const struct query copies = {.phase = &one->phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
     const size_t lattices = one->call->count;
     const struct trace_record *copy = NULL;
-    if (one->call->generations == 0) return true; /* nothing is asked for, and copies are no harm */
+    /* Nothing has to be done, and copies do no harm. */
+    if (one->call->generations == 0) return true;
     while ((copy = evidence_next(one->evidence, &copies, copy)) != NULL) {
         size_t k = 0;
         while (k < lattices && streams[k] != copy->stream) k++;
@@ -643,7 +646,7 @@ static bool is_right_all_the_same(const struct evidence *evidence)
     return true;
 }
 
-/* life_streams leaves no work behind; the other four return while theirs is queued. */
+/* life_streams must leave no work pending; the other four return while theirs is queued. */
 static void leaves_no_work(struct verdict *verdict, const struct evidence *evidence,
                            const struct answer *answer, const struct trace_record *failed,
                            const char *before)
@@ -674,7 +677,7 @@ static bool timed_right(struct verdict *verdict, const struct evidence *evidence
     return true;
 }
 
-/* Seconds that the kernels of the run's call took; 0: not known. */
+/* Returns the seconds that the kernels of the run's call took; 0: not known. */
 static double kernel_seconds(struct verdict *verdict, const struct evidence *evidence,
                              uint32_t index)
 {

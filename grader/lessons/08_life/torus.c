@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rule, and the ways to get it wrong. */
+/* The rule of the game, and variations that are common mistakes. */
 struct rule {
-    bool edges;           /* it is no torus: beyond the edges everything is dead */
-    bool four;            /* the corners are no neighbours */
-    bool itself;          /* the cell counts among its neighbours */
-    bool two_is_death;    /* two neighbours are too few for a living cell */
-    bool two_is_birth;    /* and enough for a dead one */
-    int32_t more;         /* generations */
-    const char *sentence; /* what follows from it */
+    bool edges;           /* no torus: cells beyond the edges are dead */
+    bool four;            /* the corners do not count as neighbours */
+    bool itself;          /* the cell counts as its own neighbour */
+    bool two_is_death;    /* a living cell dies with two neighbours */
+    bool two_is_birth;    /* a dead cell becomes alive with two neighbours */
+    int32_t more;         /* additional generations */
+    const char *sentence; /* the explanation */
 };
 
 static const struct rule right;
@@ -81,13 +81,13 @@ fail:
     return NULL;
 }
 
-/* ---- a bit for each cell ----------------------------------------------------------------------
+/* ---- one bit per cell --------------------------------------------------------------------------
  */
 
 enum { ROW_MOST = 64 }; /* cells of a row */
 
-/* The row that comes of `row` between its neighbours: eight cells are added up bit by bit, and four
- * are as good as more. */
+/* Computes the next generation of rows[1] from its neighbours: adds eight cells bit by bit; the
+ * count saturates at four. */
 static uint64_t next_row(const uint64_t rows[3], uint32_t width)
 {
     const uint64_t all = width == ROW_MOST ? UINT64_MAX : ((uint64_t)1 << width) - 1;
@@ -107,7 +107,7 @@ static uint64_t next_row(const uint64_t rows[3], uint32_t width)
     return twos & ~fours & (ones | rows[1]);
 }
 
-/* As make, with the right rule, for rows that fit; a hundred times as fast. */
+/* As make, with the right rule, for rows that fit into a word; a hundred times as fast. */
 static int32_t *make_right(const struct torus *torus, uint32_t generation)
 {
     const uint32_t width = torus->width, height = torus->height;

@@ -1,5 +1,5 @@
-/* torus: the Game of Life on the host, and what a wrong lattice looks like: it is what comes of one
- * of the usual slips. Arithmetic only.
+/* torus: the Game of Life on the host, and explanations of wrong lattices, found by simulating
+ * common mistakes. Arithmetic only.
  */
 #ifndef OVERLAP_GRADER_LESSONS_08_LIFE_TORUS_H
 #define OVERLAP_GRADER_LESSONS_08_LIFE_TORUS_H
@@ -11,10 +11,10 @@ struct torus {
     const int32_t *cells; /* generation 0, row by row */
 };
 
-/* A new lattice (free it): the generation of that number. NULL: no memory. */
+/* Returns a new lattice (to be freed): the generation of that number. NULL: no memory. */
 int32_t *torus_generation(const struct torus *torus, uint32_t generation);
 
-/* A sentence that says how `found`, which is wrong, came to be; NULL: not known. */
+/* Returns a sentence that explains how the wrong lattice `found` came about; NULL: not known. */
 const char *torus_explain(const struct torus *torus, uint32_t generation, const int32_t *found);
 
 #endif

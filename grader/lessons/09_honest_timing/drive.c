@@ -10,7 +10,7 @@
 
 /* ---- the clock ----------------------------------------------------------------------------- */
 
-/* A clock has no place for a context, so what it needs lives here. */
+/* State of the clock; global, because the clock function has no user pointer. */
 static struct {
     struct drive *drive;
     struct timing_measured *measured;
@@ -18,8 +18,7 @@ static struct {
     atomic_uint readings;
 } given;
 
-/* Where in the course of the calls it was read is in the record; what it said, and to whom, in the
- * output. */
+/* A reading's place among the calls is in the record; its value and caller are in the output. */
 static uint64_t now(void)
 {
     const unsigned number = atomic_fetch_add(&given.readings, 1);
@@ -35,7 +34,7 @@ static uint64_t now(void)
 
 /* ---- arrays -------------------------------------------------------------------------------- */
 
-/* The runtime remembers an error of the caller's as its last; no call of the student's gave it. */
+/* Makes the runtime hold an earlier error that no call of the student's returned. */
 static void leave_an_error(const struct timing_call *call)
 {
     if (call->stale) (void)cudaSetDevice(-1);
@@ -62,8 +61,8 @@ static void hosts_free(float *hosts[ARRAYS])
     for (int k = 0; k < ARRAYS; k++) cudaFreeHost(hosts[k]);
 }
 
-/* Copies are on their way when it returns. On a GPU, where nobody sees that memory was never
- * written, the result's holds poison. */
+/* The copies are still pending on return. On a GPU the result's memory is poisoned, because reads
+ * of uninitialised memory are not detected there. */
 static bool devices_make(float *devices[ARRAYS], float *const hosts[ARRAYS],
                          const struct drive *drive, size_t n, cudaStream_t stream)
 {
@@ -104,7 +103,8 @@ static void mark(struct drive *drive, const struct timing_call *call, uint32_t i
     }
 }
 
-/* No work that is timed escapes the clock; of any other call the drive must hide no missing wait.
+/* Waits for the device if the call is timed, so that all its work is timed. After any other call
+ * the drive must not wait, which would hide a missing wait.
  */
 static void call_add(struct drive *drive, const struct timing_call *call, uint32_t index,
                      float *const devices[ARRAYS], cudaStream_t stream, struct timing_added *added)
@@ -151,7 +151,7 @@ static bool make_add(struct drive *drive, uint32_t index, cudaStream_t stream)
 
 /* ---- timing_measure ------------------------------------------------------------------------ */
 
-/* No memory holds so much: nobody may touch what the pointers point to. */
+/* More than any memory holds: the pointers must not be dereferenced. */
 #define TOO_MANY ((uint64_t)1 << 40)
 
 static bool make_measure(struct drive *drive)
@@ -192,7 +192,7 @@ static bool make_measure(struct drive *drive)
     return true;
 }
 
-/* A fault in one call takes the context, and with it the calls that follow. */
+/* A fault in one call makes the context, and with it the later calls, unusable. */
 int drive_main(struct drive *drive)
 {
     const struct timing_input *input = drive->input;
@@ -200,7 +200,7 @@ int drive_main(struct drive *drive)
     cudaStream_t stream = NULL;
     bool broken = false;
 
-    /* A context, which the first of the student's calls is not to pay for. */
+    /* Makes a context, whose cost must not be part of the student's first call. */
     if (!drive_succeeds(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream"))
         return 1;
     for (uint32_t i = 0; i < input->adds; i++) {

@@ -1,6 +1,6 @@
-/* exchange: what the drive and the judge of lesson 09 say to each other: how many floats, the seeds
- * that they are made of, the readings of the clock, the report, and a sample of the sums. C; no
- * CUDA, no pointers.
+/* exchange: the data that judge and drive of lesson 09 exchange: the number of floats, the seeds of
+ * their values, the readings of the clock, the report, and a sample of the sums. C; no CUDA, no
+ * pointers.
  */
 #ifndef OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_EXCHANGE_H
 #define OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_EXCHANGE_H
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /* Every call of timing_add is in a phase TIMING_PHASE_ADD with its index, that of timing_measure in
- * TIMING_PHASE_MEASURE, 0, and each in DRIVE_INJECTIONS. What is timed against the reference is in
- * TIMING_PHASE_TIME, 0, instead: `repeats` calls of timing_add, and a wait. Each of the first
- * TIMING_READINGS readings of the clock is a phase TIMING_PHASE_READING. */
+ * TIMING_PHASE_MEASURE, index 0, both within DRIVE_INJECTIONS. What is timed against the reference
+ * is in TIMING_PHASE_TIME, index 0, instead: `repeats` calls of timing_add, and a wait. Each of the
+ * first TIMING_READINGS readings of the clock is a phase TIMING_PHASE_READING. */
 #define TIMING_PHASE_ADD "add"
 #define TIMING_PHASE_MEASURE "measure"
 #define TIMING_PHASE_TIME "time"
@@ -32,22 +32,22 @@ enum timing_which {
     TIMING_COUNT
 };
 
-/* a[i] is values_at(values_seed(seed, 0), i), b[i] that of values_seed(seed, 1). */
+/* a[i] is values_at(values_seed(seed, 0), i), b[i] is values_at(values_seed(seed, 1), i). */
 struct timing_call {
     uint64_t n, seed;
-    uint32_t stale;   /* 1: the runtime remembers an error of the caller's */
-    uint32_t repeats; /* 0: it is not timed */
+    uint32_t stale;   /* 1: the runtime holds an earlier error of the caller's */
+    uint32_t repeats; /* 0: the call is not timed */
 };
 
 struct timing_input {
-    uint32_t adds, measures; /* how many calls of each: measures is 0 or 1 */
-    uint64_t zero;           /* of the clock: is added to what it says */
+    uint32_t adds, measures; /* number of calls of each: measures is 0 or 1 */
+    uint64_t zero;           /* offset that is added to the clock's readings */
     struct timing_call add[TIMING_ADDS], measure;
 };
 
 struct timing_added {
     int32_t status; /* what the call returned */
-    int32_t later;  /* the error met when its work was waited for */
+    int32_t later;  /* the error returned when the drive waited for its work */
     uint32_t lost;  /* 1: not called, because a call before it had broken the context */
     uint32_t reserved;
     float samples[TIMING_SAMPLES];
@@ -55,9 +55,9 @@ struct timing_added {
 
 struct timing_measured {
     int32_t status;
-    uint32_t readings; /* how often the clock was read */
+    uint32_t readings; /* number of readings of the clock */
     struct {
-        uint64_t ns, caller; /* what it said, and to which address it returned */
+        uint64_t ns, caller; /* the reading, and the return address of its call */
     } reading[TIMING_READINGS];
     double microseconds[TIMING_COUNT];
     uint32_t includes[TIMING_COUNT];
@@ -70,8 +70,8 @@ struct timing_output {
     struct timing_added added[TIMING_ADDS];
 };
 
-/* How many of n sums are looked at, and which is the k-th: all, or the first and the last quarter
- * of the sample as they are, and others, evenly spread, between them. */
+/* Return how many of n sums are sampled, and the index of the k-th sample: all sums, or the first
+ * and the last sums, a quarter of the sample each, and evenly spaced ones between them. */
 static inline size_t timing_samples(size_t n)
 {
     return n < TIMING_SAMPLES ? n : TIMING_SAMPLES;

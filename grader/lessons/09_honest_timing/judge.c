@@ -1,6 +1,5 @@
-/* The judge of lesson 09: sums of every size; each time of the report found again among the
- * readings of the clock, with what the host called and the device did between them; the device's
- * own time. */
+/* The judge of lesson 09: sums of every size; the two readings of the clock behind each time of the
+ * report, with the host's calls and the device's work between them; the device's own time. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -16,7 +15,7 @@
 
 #define ADD "timing_add"
 #define MEASURE "timing_measure"
-#define ADD_CHECK "HonestTiming.EverySumIsRight" /* they say why a call failed */
+#define ADD_CHECK "HonestTiming.EverySumIsRight" /* the checks that report why a call failed */
 #define MEASURE_CHECK "HonestTiming.TheSumsComeBack"
 #define MEMORY_ALLOCATION 2
 #define ROOM_FOR_NONE ((uint64_t)1 << 50) /* floats */
@@ -54,7 +53,7 @@ static int prepare_sums(struct run_input *input)
     return 0;
 }
 
-/* On a GPU the book's 10^7, on the software device enough for a kernel of microseconds. */
+/* On a GPU the book's 10^7 floats, on the software device enough for a kernel of microseconds. */
 static int prepare_times(struct run_input *input)
 {
     struct timing_input *in = make(input);
@@ -66,7 +65,7 @@ static int prepare_times(struct run_input *input)
     return 0;
 }
 
-/* The low 32 bits are a small number. */
+/* The low 32 bits of the size are a small number. */
 static int prepare_failures(struct run_input *input)
 {
     struct timing_input *in = make(input);
@@ -87,7 +86,7 @@ static int prepare_each_failure(struct run_input *input)
     return 0;
 }
 
-/* What is done once, at the first call, is not timed. */
+/* One-time work of the first call is not timed. */
 static int prepare_timed(struct run_input *input)
 {
     struct timing_input *in = make(input);
@@ -117,7 +116,7 @@ static const struct run_plan runs[] = {
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-/* The first of n sums that is wrong, as an index; n: none is. */
+/* Returns the index of the first wrong sum of n; n: none is wrong. */
 static size_t first_wrong(const float *samples, uint64_t seed, size_t n, float *found)
 {
     for (size_t k = 0; k < timing_samples(n); k++) {
@@ -130,8 +129,8 @@ static size_t first_wrong(const float *samples, uint64_t seed, size_t n, float *
     return n;
 }
 
-/* What the sums' memory held before: as the software device fills what it gives, or as the drive
- * does. */
+/* Returns true for a value that the memory of the sums held before: the fill of the software device
+ * or of the drive. */
 static bool is_left_over(float value)
 {
     static const unsigned char fills[] = {0x7f, DRIVE_POISON};
@@ -143,7 +142,8 @@ static bool is_left_over(float value)
     return false;
 }
 
-/* The first `i` sums are right and the i-th was never written: as many as a block has threads. */
+/* Explains sums of which the first `i` are right and the i-th was never written, for example `i`
+ * the number of threads of a block. */
 static void explain_sums(struct verdict *verdict, const struct trace_record *kernel, size_t i,
                          size_t n, float found)
 {
@@ -191,7 +191,7 @@ static struct answer added_answer(const struct evidence *evidence, uint32_t inde
                      ANSWER_RUNTIME, out->added[index].status, phase);
 }
 
-/* The call was made and accepted, and its kernel ran to its end. */
+/* Checks that the call succeeded and that its kernel ran to its end. */
 static bool add_went_well(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
                           struct phase *phase)
 {
@@ -248,7 +248,7 @@ static void judge_accesses(struct verdict *verdict, const struct evidence *evide
     verdict_advice(verdict, evidence);
 }
 
-/* One launch in the given stream, no other work and no wait; none of no sums. */
+/* Checks for one launch in the given stream (none for n = 0), no other work and no wait. */
 static bool queued(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase, uint64_t n)
 {
@@ -318,7 +318,7 @@ static void judge_measured_sums(struct verdict *verdict, const struct evidence *
     (void)sums_right(verdict, evidence, &phase, &in->measure, out->measured.samples);
 }
 
-/* What was measured, for the checks of the times. */
+/* Finds the data of timing_measure, for the checks of the times. */
 static bool measured(struct verdict *verdict, const struct evidence *evidence,
                      struct stretches *stretches)
 {

@@ -21,7 +21,7 @@ static double claimed_ns(const struct stretches *all, enum timing_which which)
     return all->out->microseconds[which] * 1e3;
 }
 
-/* A double of poison, or nothing that a clock could say. */
+/* Returns false for a poisoned double, or a value that no clock could give. */
 static bool is_written(double microseconds)
 {
     double poison;
@@ -101,7 +101,7 @@ void report_readings(struct verdict *verdict, const struct stretches *all)
     }
 }
 
-/* The others judge what lies between the readings. */
+/* Returns the stretch of a time, for the checks of what lies between the readings. */
 static const struct stretch *stretch_of(struct verdict *verdict, const struct stretches *all,
                                         enum timing_which which)
 {
@@ -158,9 +158,9 @@ void report_calls(struct verdict *verdict, const struct stretches *all)
         if (!stands_alone(verdict, all, (enum timing_which)which)) return;
 }
 
-/* ---- what was over by the second reading --------------------------------------------------- */
+/* ---- work that was over by the second reading ----------------------------------------------- */
 
-/* The work of the stretch was over, and the time is as long as the device took for it. */
+/* Checks that the work of the stretch was over, and that the time is at least the device's. */
 static bool covers(struct verdict *verdict, const struct stretches *all, enum timing_which which)
 {
     const struct stretch *stretch = &all->of[which];
@@ -206,7 +206,7 @@ void report_first(struct verdict *verdict, const struct stretches *all)
 
 /* ---- ALaunchIsNotAKernel ------------------------------------------------------------------- */
 
-/* The first launch of all is in report->first alone. */
+/* Checks that only report->first contains the first launch of all. */
 static bool is_no_first(struct verdict *verdict, const struct stretches *all,
                         enum timing_which which)
 {
@@ -287,10 +287,11 @@ void report_transfers(struct verdict *verdict, const struct stretches *all)
 
 /* ---- TheDevicesOwnTimeAgrees --------------------------------------------------------------- */
 
-/* A kernel, the last event recorded in its stream in front of its launch, and the first behind. */
+/* A kernel, its launch, the last event recorded in its stream before the launch, and the first
+ * after it. */
 struct around {
     const struct trace_record *kernel, *launch, *before, *after;
-    const struct trace_record *between; /* a call that has no place there */
+    const struct trace_record *between; /* a call between the events that should not be there */
 };
 
 static bool records(const struct trace_record *call)
@@ -333,7 +334,7 @@ static bool agrees(double own, const struct around *around)
            own <= most + limit_honest_timing_agreement * device;
 }
 
-/* How many records lie between the launch and the nearer of its events. */
+/* Returns how many records lie between the launch and the nearer of its events. */
 static size_t distance(const struct around *around)
 {
     size_t nearest = SIZE_MAX;
@@ -343,7 +344,8 @@ static size_t distance(const struct around *around)
     return nearest;
 }
 
-/* The kernel between two events with nothing else; where there is none, the next best. */
+/* Returns a kernel between two events with nothing else; where there is none, the best other
+ * one. */
 static struct around best_around(const struct stretches *all)
 {
     const struct query kernels = {
@@ -364,7 +366,8 @@ static struct around best_around(const struct stretches *all)
     return best;
 }
 
-/* The call that was to give the time: one that did, else one that did not; NULL: there is none. */
+/* Returns the call that should give the time: one that succeeded, else one that failed; NULL:
+ * none. */
 static const struct trace_record *elapsed(const struct stretches *all)
 {
     static const char *const names[] = {"cudaEventElapsedTime*", "cuEventElapsedTime*"};

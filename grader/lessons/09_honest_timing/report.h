@@ -1,6 +1,6 @@
-/* report: what the judge of lesson 09 says of the times that timing_measure reports: which readings
- * they are of, what lies between, and how they compare with the device's own record. Each function
- * is what one check judges; the calls have succeeded.
+/* report: checks the times that timing_measure reports: between which readings of the clock they
+ * lie, which calls lie between these, and how the times compare with the device's own record. Each
+ * function is the body of one check; the student's calls have succeeded.
  */
 #ifndef OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_REPORT_H
 #define OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_REPORT_H
@@ -16,7 +16,7 @@ void report_transfers(struct verdict *verdict, const struct stretches *stretches
 void report_events(struct verdict *verdict, const struct stretches *stretches);
 void report_parts(struct verdict *verdict, const struct stretches *stretches);
 
-/* All five times have been written. */
+/* Returns true when all five times were written. */
 bool report_is_filled(const struct timing_measured *measured);
 
 #endif

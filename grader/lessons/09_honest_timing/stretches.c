@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-6 /* of a time: what a float keeps */
-#define OWN_NS 1.0    /* and a nanosecond */
+#define ROUNDING 1e-6 /* relative error of a time stored in a float */
+#define OWN_NS 1.0    /* plus one nanosecond */
 
 const char *const timing_names[TIMING_COUNT] = {"first", "launch", "waited", "transfers", "kernel"};
 
@@ -27,7 +27,7 @@ static bool begins_with_any(const char *name, const char *const *beginnings)
     return false;
 }
 
-/* ---- what a call may be -------------------------------------------------------------------- */
+/* ---- kinds of calls ------------------------------------------------------------------------ */
 
 static bool asked_for(const struct evidence *evidence, const struct trace_record *call,
                       uint32_t what)
@@ -36,7 +36,8 @@ static bool asked_for(const struct evidence *evidence, const struct trace_record
     return operation != NULL && operation->what == what;
 }
 
-/* Part of a wait: an event that is waited for has to be recorded. */
+/* Returns true for a call that belongs to a wait: an event must be recorded before it can be waited
+ * for. */
 static bool is_part_of_a_wait(const struct trace_record *call)
 {
     static const char *const events[] = {"cudaEventRecord", "cuEventRecord", "cudaStreamWaitEvent",
@@ -53,14 +54,14 @@ static bool has_its_place(const struct evidence *evidence, const struct trace_re
                              *const loads[] = {"cuLibrary", "cuModule", "cuKernel", NULL};
     const bool copies_too = which == TIMING_TRANSFERS;
     if (stretches_asks_for_an_error(call)) return true;
-    /* A kernel's code is loaded when it is first asked for: on a GPU, by calls that nvcc's stub
-     * makes before the launch. */
+    /* A kernel's code is loaded when it is first used: on a GPU, by calls of nvcc's stub before the
+     * launch. */
     if (begins_with_any(call->name, loads)) return which == TIMING_FIRST;
     if (begins_with_any(call->name, copies) || asked_for(evidence, call, TRACE_COPY))
         return copies_too;
     if (begins_with_any(call->name, launches) || asked_for(evidence, call, TRACE_KERNEL))
         return true;
-    /* A wait in a launch's time is more than a call too many: it is what makes it another time. */
+    /* A wait in the time of a launch is not merely one call too many: it makes it another time. */
     return is_part_of_a_wait(call);
 }
 
@@ -104,8 +105,8 @@ static void look_at_calls(const struct stretches *all, struct stretch *stretch,
     }
 }
 
-/* On a GPU, whose record does not say when the host could know: behind the last request there has
- * to be a call that waits, or it was one itself. */
+/* For a GPU, whose record does not say when the host could know: a call that waits must follow the
+ * last request, unless the request waits itself. */
 static const struct trace_record *not_waited_for(const struct evidence *evidence,
                                                  const struct phase *before)
 {
@@ -167,7 +168,7 @@ static struct stretch look(const struct stretches *all, enum timing_which which,
     return stretch;
 }
 
-/* ---- which readings a time is made of ------------------------------------------------------ */
+/* ---- readings behind a time ---------------------------------------------------------------- */
 
 static bool is_time(double microseconds, uint64_t from, uint64_t to)
 {
@@ -176,7 +177,7 @@ static bool is_time(double microseconds, uint64_t from, uint64_t to)
     return fabs(microseconds * 1e3 - ns) <= OWN_NS + ROUNDING * ns;
 }
 
-/* How well a stretch suits the time: the same difference can come twice. */
+/* Rates how well a stretch fits the time, because the same difference can occur twice. */
 static int suits(const struct stretches *all, const struct stretch *stretch,
                  enum timing_which which)
 {

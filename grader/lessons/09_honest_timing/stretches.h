@@ -1,8 +1,9 @@
-/* stretches: what lay between the two readings of the clock that make up each time of lesson 09's
- * report. A time is found again among the differences of all readings; what the host called between
- * the two, and what the device had done by the second, is in the record. Judges nothing.
+/* stretches: for each time of lesson 09's report, what happened between the two readings of the
+ * clock of which the time is the difference. The readings are found by comparing the time with the
+ * differences of all readings; the host's calls between them, and the device's progress by the
+ * second, are in the record. Judges nothing.
  *
- * It goes by the order of calls, readings and work, never by how long anything took.
+ * This module uses the order of calls, readings and work, never a duration.
  */
 #ifndef OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_STRETCHES_H
 #define OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_STRETCHES_H
@@ -14,25 +15,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIMING_CLOCKED TIMING_EVENTS /* so many times are taken with the clock, the first ones */
+#define TIMING_CLOCKED TIMING_EVENTS /* number of times taken with the clock; they come first */
 
 /* The contract's names for the times: "first", "launch", ... */
 extern const char *const timing_names[TIMING_COUNT];
 
 struct stretch {
     bool found;
-    uint32_t from, to;               /* the readings */
-    struct phase phase;              /* what lies between them */
-    struct trace_record from_at, at; /* at whose lines a failure points to: the two readings */
+    uint32_t from, to;  /* indices of the two readings */
+    struct phase phase; /* the part of the run between them */
+    /* Records of the two readings, at whose lines a failure is reported. */
+    struct trace_record from_at, at;
 
-    size_t launches;                    /* kernels asked for */
-    const struct trace_record *kernel;  /* the first of them, or NULL */
-    uint64_t bytes_in, bytes_out;       /* copied to the device, and from it */
-    const struct trace_record *wait;    /* the first call that waits, or NULL */
-    const struct trace_record *foreign; /* the first call that has no place in it, or NULL */
+    size_t launches;                   /* kernels asked for */
+    const struct trace_record *kernel; /* the first of them, or NULL */
+    uint64_t bytes_in, bytes_out;      /* copied to the device, and from it */
+    const struct trace_record *wait;   /* the first call that waits, or NULL */
     const struct trace_record
-        *busy; /* work of before, that was left at the first reading, or NULL */
-    const struct trace_record *left; /* work of its own, that was left at the second, or NULL */
+        *foreign; /* the first call that does not belong between them, or NULL */
+    /* Earlier work that was still pending at the first reading, or NULL. */
+    const struct trace_record *busy;
+    /* Its own work that was still pending at the second, or NULL. */
+    const struct trace_record *left;
 };
 
 struct stretches {
@@ -40,28 +44,28 @@ struct stretches {
     const struct timing_input *in;
     const struct timing_measured *out;
     struct phase measure;
-    uint32_t readings; /* that are known */
+    uint32_t readings; /* that the record has */
     struct phase reading[TIMING_READINGS];
     struct stretch of[TIMING_CLOCKED];
 };
 
-/* False: the record has no phase of timing_measure. */
+/* Fills in *stretches. False: the record has no phase of timing_measure. */
 bool stretches_look(const struct evidence *evidence, struct stretches *stretches);
 
-/* It is a difference of two readings in whole microseconds. */
+/* Returns true when the time is a difference of two readings cut to whole microseconds. */
 bool stretches_cut_off(const struct stretches *stretches, enum timing_which which);
 
-/* The time of the report that is `factor` times too large for a difference of two readings. */
+/* Returns true when the time is `factor` times a difference of two readings. */
 bool stretches_off_by(const struct stretches *stretches, enum timing_which which, double factor);
 
-/* The first kernel that was asked for in timing_measure; NULL: none. */
+/* Returns the first kernel that was asked for in timing_measure; NULL: none. */
 const struct trace_record *stretches_first_kernel(const struct stretches *stretches);
 
-/* A call that asks what an error was, and changes nothing. */
+/* Returns true for a call that only queries an error. */
 bool stretches_asks_for_an_error(const struct trace_record *call);
 
-/* Nanoseconds by the device's own record: from the first begin to the last end of what was asked
- * for in the stretch; 0: it does not say. */
+/* Returns nanoseconds by the device's own record, from the first start to the last end of the
+ * operations asked for in the stretch; 0: not known. */
 uint64_t stretches_device_ns(const struct stretches *stretches, const struct stretch *stretch);
 
 #endif

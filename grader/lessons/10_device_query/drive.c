@@ -1,5 +1,5 @@
-/* The drive of lesson 10: calls the three functions, in a process in which nobody has called CUDA
- * before the first, with this or that current to the thread, and looks what is left behind. */
+/* The drive of lesson 10: calls the three functions, with various contexts current, in a process
+ * that has not used CUDA before the first call, and checks what they leave behind. */
 #include "grader/child/drive.h"
 #include "grader/lessons/10_device_query/exchange.h"
 #include "lesson.h"
@@ -13,9 +13,9 @@ static int failed(const char *what, CUresult result)
     return 1;
 }
 
-/* ---- what is left behind --------------------------------------------------------------------- */
+/* ---- state before and after ------------------------------------------------------------------ */
 
-/* A bit for each device whose primary context is alive. Starts the driver. */
+/* Returns one bit per device whose primary context is active. Initialises the driver. */
 static uint32_t alive(void)
 {
     uint32_t bits = 0;
@@ -32,19 +32,19 @@ static uint32_t alive(void)
     return bits;
 }
 
-/* What the drive has on a device during a call. */
+/* Objects of the drive's on a device during a call. */
 struct place {
-    CUcontext outer;    /* on the stack; NULL: nothing */
-    CUcontext primary;  /* of `held_on`, retained; NULL: it is not */
-    CUdevice held_on;   /* where memory is held */
-    CUdevice lent_from; /* whose primary context is `outer` */
+    CUcontext outer;    /* pushed on the stack; NULL: none */
+    CUcontext primary;  /* of `held_on`, retained; NULL: not retained */
+    CUdevice held_on;   /* the device with the drive's memory */
+    CUdevice lent_from; /* the device whose primary context is `outer` */
     CUdeviceptr memory; /* 0: none */
     int lent;
 };
 
 static const uint32_t treasure = 0x0ddba11u;
 
-/* `held` bytes in the primary context of a device, with a word in them. */
+/* Allocates `held` bytes, with a word in them, in the primary context of a device. */
 static CUresult hold(struct place *place, int ordinal, uint32_t held)
 {
     CUcontext popped;
@@ -73,7 +73,7 @@ static CUresult move_in(struct place *place, const struct device_query_case *c)
     return result == CUDA_SUCCESS ? cuCtxPushCurrent(place->outer) : result;
 }
 
-/* Takes everything down again, and says what is not as it was. */
+/* Releases everything, and records what was changed. */
 static CUresult move_out(struct place *place, struct device_query_answer *answer)
 {
     CUcontext current = NULL, popped;
@@ -130,7 +130,7 @@ static void keep_all(const struct device_query_facts *facts, struct device_query
     }
 }
 
-/* Case i. Returns 0, or the drive could not make ready for it. */
+/* Calls case i. Returns 0 unless the drive could not prepare for it. */
 static int call(struct drive *drive, uint32_t i)
 {
     const struct device_query_input *input = drive->input;
@@ -147,7 +147,7 @@ static int call(struct drive *drive, uint32_t i)
     answer->spoiled = answer->moved = 0;
     CUresult result = move_in(&place, c);
     if (result != CUDA_SUCCESS) return failed("no context for the drive", result);
-    answer->before = i > 0 ? alive() : 0; /* the first finds CUDA as nobody has touched it */
+    answer->before = i > 0 ? alive() : 0; /* the first call finds CUDA uninitialised */
 
     drive_begin(drive, DRIVE_INJECTIONS, i);
     drive_begin(drive, DEVICE_QUERY_PHASE, i);
@@ -170,7 +170,7 @@ static int call(struct drive *drive, uint32_t i)
     return result == CUDA_SUCCESS ? 0 : failed("the drive's context was not destroyed", result);
 }
 
-/* ---- on a GPU: what there is to be told ------------------------------------------------------ */
+/* ---- on a GPU: the expected description ------------------------------------------------------ */
 
 static const CUdevice_attribute attributes[DEVICE_QUERY_FIGURES] = {
     [DEVICE_QUERY_MAJOR] = CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,

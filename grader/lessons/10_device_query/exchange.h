@@ -1,16 +1,16 @@
-/* What the judge hands to the drive of lesson 10, and what it gets back. */
+/* The data that the judge passes to the drive of lesson 10, and the drive's results. */
 #ifndef OVERLAP_GRADER_LESSONS_10_DEVICE_QUERY_EXCHANGE_H
 #define OVERLAP_GRADER_LESSONS_10_DEVICE_QUERY_EXCHANGE_H
 
 #include <stdint.h>
 
 #define DEVICE_QUERY_CASES 12   /* at most */
-#define DEVICE_QUERY_DEVICES 16 /* the most that are described, and there is room for */
+#define DEVICE_QUERY_DEVICES 16 /* the most that are described and that the arrays hold */
 
-/* Which function a case calls. */
+/* The function that a case calls. */
 enum device_query_what { DEVICE_QUERY_RUNTIME, DEVICE_QUERY_DRIVER, DEVICE_QUERY_MEMORY };
 
-/* What is current to the thread during a call. */
+/* The context that is current to the thread during a call. */
 enum device_query_current {
     DEVICE_QUERY_NOTHING = 0,
     DEVICE_QUERY_OWN,    /* a context of the drive's own, on device `at` */
@@ -23,23 +23,24 @@ struct device_query_case {
     int32_t ordinal;  /* memory */
     uint32_t current; /* enum device_query_current */
     int32_t at;
-    uint32_t held; /* bytes that the drive holds in the primary context of `ordinal`; 0: none */
+    uint32_t held; /* bytes of the drive's in the primary context of `ordinal`; 0: none */
 };
 
-/* A device as the judge has asked the software device for it: index in trace/gpus.h, memory. */
+/* A device of the software device, as the judge configured it: index in trace/gpus.h, memory. */
 struct device_query_device {
     uint32_t gpu;
     uint32_t megabytes;
 };
 
 struct device_query_input {
-    uint32_t count; /* devices that the program is to see; of a GPU's run: as the drive says */
+    uint32_t count; /* devices that the program must see; in a run on a GPU the drive reports the
+                       number */
     uint32_t cases;
     struct device_query_case at[DEVICE_QUERY_CASES];
     struct device_query_device devices[DEVICE_QUERY_DEVICES];
 };
 
-/* struct device_query_facts in numbers. */
+/* The numbers of struct device_query_facts. */
 enum device_query_figure {
     DEVICE_QUERY_MAJOR,
     DEVICE_QUERY_MINOR,
@@ -61,25 +62,26 @@ struct device_query_told {
 struct device_query_answer {
     int32_t code;
     int32_t count;    /* runtime, driver */
-    uint32_t written; /* a bit for each element of facts that was written to */
-    int32_t kept;     /* the runtime's last error when the function had returned */
+    uint32_t written; /* one bit per element of facts that was written to */
+    int32_t kept;     /* the runtime's last error after the function had returned */
     uint64_t free;    /* memory */
     uint64_t total;   /* memory */
-    uint32_t moved;   /* 1: another context is current, or none, or the stack is not as deep */
-    uint32_t before;  /* a bit for each device whose primary context was alive */
-    uint32_t after;   /* the same when the function had returned */
-    uint32_t spoiled; /* 1: what the drive held in a primary context is gone */
+    uint32_t moved;   /* 1: another context or none is current, or the stack's depth changed */
+    uint32_t before;  /* one bit per device whose primary context was active */
+    uint32_t after;   /* the same after the function had returned */
+    uint32_t spoiled; /* 1: the drive's memory in a primary context is gone */
     struct device_query_told told[DEVICE_QUERY_DEVICES];
 };
 
 struct device_query_output {
     uint32_t reached; /* cases that were called */
-    uint32_t asked;   /* of a GPU's run: devices that the drive itself has found */
+    uint32_t asked;   /* run on a GPU: devices that the drive itself found */
     struct device_query_answer answers[DEVICE_QUERY_CASES];
-    struct device_query_told truth[DEVICE_QUERY_DEVICES]; /* the same: what it was told of them */
+    /* Run on a GPU: what the drive itself queried about them. */
+    struct device_query_told truth[DEVICE_QUERY_DEVICES];
 };
 
-/* Every case is one phase of this name; its index is the case's. */
+/* Every case is one phase of this name, with the case's index. */
 #define DEVICE_QUERY_PHASE "query"
 
 #endif

@@ -1,6 +1,6 @@
-/* The judge of lesson 10: how many devices there are, what they are like, and what asking leaves
- * behind. On the software device it is the judge that says which devices there are, and so knows
- * what is right; on a GPU the drive asks, too. */
+/* The judge of lesson 10: how many devices there are, their properties, and side effects of the
+ * queries. On the software device the judge configures the devices and so knows the right values;
+ * on a GPU the drive queries them, too. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES_CHECK "DeviceQuery.EveryDeviceIsDescribed" /* says why a call failed */
+#define VALUES_CHECK "DeviceQuery.EveryDeviceIsDescribed" /* reports why a call failed */
 #define NO_DEVICE 100
 #define INVALID_DEVICE 101
-#define NOWHERE 1000 /* an ordinal that no machine has, and how many there are of those */
+#define NOWHERE 1000 /* an ordinal that no machine has */
 
 static const char *const functions[] = {
     [DEVICE_QUERY_RUNTIME] = "device_query_runtime",
@@ -24,14 +24,14 @@ static const char *const functions[] = {
     [DEVICE_QUERY_MEMORY] = "device_query_memory",
 };
 
-/* ---- what is right ------------------------------------------------------------------------- */
+/* ---- expected values ----------------------------------------------------------------------- */
 
 #define GPU(name) #name,
 static const char *const gpus[] = {GPUS(GPU)};
 #undef GPU
 enum { GPU_COUNT = sizeof gpus / sizeof gpus[0] };
 
-/* In what they differ. */
+/* The attributes in which the GPUs differ. */
 static const struct {
     const char *attribute;
     int64_t values[GPU_COUNT];
@@ -41,7 +41,8 @@ static const struct {
 #undef GPU_ATTRIBUTE
 };
 
-/* The figures in the words of a sentence; the attribute in which GPUs differ, or what all have. */
+/* Each figure: its words in a sentence, and the attribute in which GPUs differ or the value that
+ * all have. */
 static const struct {
     const char *words, *attribute;
     int64_t of_all;
@@ -68,7 +69,7 @@ static int64_t of_gpu(const char *attribute, uint32_t gpu)
     return -1;
 }
 
-/* What there is to be told of the program's i-th device. */
+/* Returns the expected description of the program's i-th device. */
 static void truth_of(const struct evidence *evidence, uint32_t i, struct device_query_told *truth)
 {
     const struct device_query_input *in = evidence->input;
@@ -113,7 +114,7 @@ static struct device_query_input *allocate(struct run_input *input,
     return in;
 }
 
-/* So many devices, neighbours different in all that GPUs differ in. */
+/* Draws `count` devices; neighbours differ in all attributes. */
 static void draw_devices(struct run_input *input, struct device_query_device *devices,
                          uint32_t count)
 {
@@ -128,7 +129,7 @@ static void draw_devices(struct run_input *input, struct device_query_device *de
     }
 }
 
-/* The cases of "devices"; on a GPU of whichever number of devices there are. */
+/* The cases of "devices"; on a GPU for whatever number of devices there are. */
 static int prepare_devices(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
@@ -166,8 +167,8 @@ static int prepare_devices(struct run_input *input)
     return 0;
 }
 
-/* Some of the devices, in another order; behind an entry that names none, the list goes on and is
- * not read. On a GPU: the first of those that may be used here. */
+/* Makes some of the devices visible, in another order; an invalid entry ends the list, so that the
+ * entries after it are not read. On a GPU: the first of the devices that may be used here. */
 static int prepare_visible(struct run_input *input)
 {
     const struct device_query_case cases[] = {
@@ -196,7 +197,7 @@ static int prepare_visible(struct run_input *input)
         order[i] = order[k];
         order[k] = kept;
     }
-    if (order[0] == 0) { /* so that the first seen is not the first that there is */
+    if (order[0] == 0) { /* makes the first visible device differ from the first existing one */
         order[0] = order[1];
         order[1] = 0;
     }
@@ -211,7 +212,7 @@ static int prepare_visible(struct run_input *input)
     return 0;
 }
 
-/* No device: there is none, or none that may be seen. */
+/* No device exists, or none is visible. */
 static int prepare_none(struct run_input *input)
 {
     static const char *const hidden[] = {"", "-1", "7"};
@@ -255,7 +256,7 @@ static const struct run_plan runs[] = {
 
 /* ---- reading the evidence ------------------------------------------------------------------ */
 
-/* One case. The answer's phase points into it, so it must stay where it is. */
+/* One case. It must stay where it is, because the answer's phase points into it. */
 struct item {
     const struct evidence *evidence;
     const struct device_query_case *c;
@@ -291,13 +292,13 @@ static void item_get(const struct evidence *evidence, uint32_t i, struct item *i
         snprintf(item->name, sizeof item->name, _("a query with room for %d"), item->c->room);
 }
 
-/* A case of device_query_memory for a device that is there. */
+/* Returns true for a case of device_query_memory with an existing device. */
 static bool is_there(const struct item *item)
 {
     return item->c->ordinal >= 0 && (uint32_t)item->c->ordinal < count_of(item->evidence);
 }
 
-/* The student's last call in the phase whose name begins as one of these (NULL at their end), or
+/* Returns the student's last call in the phase whose name begins with one of these (NULL-ended), or
  * NULL. */
 static const struct trace_record *last_of(const struct item *item, const char *const *names)
 {
@@ -312,7 +313,7 @@ static const struct trace_record *last_of(const struct item *item, const char *c
     return last;
 }
 
-/* Where that is; without one, where the function begins. */
+/* Returns the place of that call; without one, the function's beginning. */
 static struct place place_of(const struct item *item, const char *const *names)
 {
     const struct trace_record *last = last_of(item, names);
@@ -325,9 +326,9 @@ static struct place place_of(const struct item *item, const char *const *names)
 static const char *const counts[] = {"cudaGetDeviceCount*", "cuDeviceGetCount*", NULL},
                          *const infos[] = {"cuMemGetInfo*", "cudaMemGetInfo*", NULL};
 
-/* ---- what they are like -------------------------------------------------------------------- */
+/* ---- properties of devices ----------------------------------------------------------------- */
 
-/* An int as the drive leaves it to the function. */
+/* Returns an int as the drive initialises it for the function. */
 static int32_t unwritten(void)
 {
     int32_t value;
@@ -335,7 +336,8 @@ static int32_t unwritten(void)
     return value;
 }
 
-/* True when there are as many as the function said. `why`: that this has to be. */
+/* Returns true when the function returned the right number of devices. `why`: the reason for that
+ * number. */
 static bool count_is_right(struct verdict *verdict, const struct item *item, const char *why)
 {
     const uint32_t count = count_of(item->evidence);
@@ -359,7 +361,7 @@ static bool count_is_right(struct verdict *verdict, const struct item *item, con
 
 enum { SAME = -1, NAME = -2 };
 
-/* The index of the first figure in which two differ, NAME, or SAME. */
+/* Returns the index of the first figure in which the two differ, NAME, or SAME. */
 static int first_difference(const struct device_query_told *a, const struct device_query_told *b)
 {
     if (strncmp(a->name, b->name, sizeof a->name) != 0) return NAME;
@@ -368,7 +370,7 @@ static int first_difference(const struct device_query_told *a, const struct devi
     return SAME;
 }
 
-/* What there is to say of a figure that is wrong. */
+/* Explains a wrong figure. */
 static void say_why_of_figure(struct verdict *verdict, const struct item *item, uint32_t i, int f)
 {
     const int64_t told = item->a->told[i].figures[f];
@@ -416,7 +418,7 @@ static void say_why_of_name(struct verdict *verdict, const struct item *item, ui
                           "DEVICE_QUERY_NAME bytes.");
 }
 
-/* True when the i-th device is described as it is. */
+/* Returns true when the i-th device is described correctly. */
 static bool facts_are_right(struct verdict *verdict, const struct item *item, uint32_t i)
 {
     const struct device_query_told *told = &item->a->told[i];
@@ -485,7 +487,7 @@ static void judge_room(struct verdict *verdict, const struct evidence *evidence)
     }
 }
 
-/* The case of that function with room for all. */
+/* Finds the case of that function with room for all devices. */
 static bool whole(const struct evidence *evidence, uint32_t what, struct item *item)
 {
     for (uint32_t i = 0; i < cases_of(evidence); i++) {
@@ -524,7 +526,7 @@ static void judge_agreement(struct verdict *verdict, const struct evidence *evid
     }
 }
 
-/* The first of the student's calls in the phase that is of the other API. */
+/* Returns the student's first call in the phase that belongs to the other API. */
 static const struct trace_record *of_the_other_api(const struct item *item)
 {
     const struct query calls = {.phase = item->answer.phase, .kind = TRACE_CALL, .student = true};
@@ -554,7 +556,7 @@ static void judge_each_api(struct verdict *verdict, const struct evidence *evide
     }
 }
 
-/* ---- what asking leaves behind ------------------------------------------------------------- */
+/* ---- side effects -------------------------------------------------------------------------- */
 
 static void judge_no_context(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -587,8 +589,8 @@ static void judge_no_context(struct verdict *verdict, const struct evidence *evi
     }
 }
 
-/* True when the thread, and the primary contexts, are as they were. `before` begins the sentence:
- * empty, or what was made to fail, and then `failed` is that call. */
+/* Returns true when the thread's stack and the primary contexts are unchanged. `before` begins the
+ * sentence: "", or the call that was made to fail, which then is `failed`. */
 static bool is_left_as_found(struct verdict *verdict, const struct item *item,
                              const struct trace_record *failed, const char *before)
 {
@@ -644,7 +646,8 @@ static void judge_left_as_found(struct verdict *verdict, const struct evidence *
 
 /* ---- free memory --------------------------------------------------------------------------- */
 
-/* True when total and free memory are right: exactly, where nobody else is on the device. */
+/* Returns true when total and free memory are right: exactly, where no other process uses the
+ * device. */
 static bool memory_is_right(const struct item *item)
 {
     struct device_query_told truth;
@@ -703,7 +706,7 @@ static void judge_not_there(struct verdict *verdict, const struct evidence *evid
     }
 }
 
-/* ---- which are seen, and none -------------------------------------------------------------- */
+/* ---- visible devices, and none ------------------------------------------------------------- */
 
 static void judge_visible(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -730,7 +733,7 @@ static void judge_visible(struct verdict *verdict, const struct evidence *eviden
     }
 }
 
-/* A success without devices. */
+/* Checks for success with 0 devices. */
 static bool none_is_right(struct verdict *verdict, const struct item *item)
 {
     if (item->a->code == NO_DEVICE) {
@@ -788,8 +791,8 @@ static struct answer answer_to_failure(const struct evidence *evidence,
                      item.a->code, phase);
 }
 
-/* It succeeded although the call had failed: right are the values. That there is no device is never
- * what it was told in these runs. */
+/* The function succeeded although the call had failed: are the values right? "No device" is never
+ * right in these runs. */
 static bool is_right_all_the_same(const struct evidence *evidence)
 {
     const struct trace_record *failed = evidence_made_to_fail(evidence);
@@ -838,7 +841,7 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
     failures_judge(verdict, evidence, &contract);
 }
 
-/* What the device itself objects to. */
+/* Fails for everything that the device itself reports. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     struct item item;

@@ -1,5 +1,5 @@
-/* The drive of lesson 11: hands the four functions what they ask for, in page-locked and in
- * pageable memory, and takes what is there in the moment in which they return. */
+/* The drive of lesson 11: passes the four functions their arguments, in page-locked and in pageable
+ * memory, and copies the results at the moment at which they return. */
 #include "grader/child/drive.h"
 #include "grader/child/drive_cuda.h"
 #include "grader/lessons/11_structs/exchange.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The input's bytes twice, where the student's functions may write. */
+/* Two copies of the input's bytes that the student's functions may change. */
 struct images {
     unsigned char *pageable, *pinned;
 };
@@ -49,7 +49,7 @@ static unsigned char *output_at(const struct call *call, uint64_t at)
 
 static void begin(const struct call *call)
 {
-    /* The runtime remembers an error of the caller's as its last; no call of the student's gave it.
+    /* Makes the runtime hold an earlier error that no call of the student's returned.
      */
     if (call->given->stale) (void)cudaSetDevice(-1);
     drive_begin(call->drive, DRIVE_INJECTIONS, call->index);
@@ -57,7 +57,8 @@ static void begin(const struct call *call)
                 call->given->timed ? 0 : call->index);
 }
 
-/* No work that is timed escapes the clock; of any other call the drive must hide no missing wait.
+/* Waits for the device if the call is timed, so that all its work is timed. After any other call
+ * the drive must not wait, which would hide a missing wait.
  */
 static void end(const struct call *call, int status)
 {
@@ -68,7 +69,7 @@ static void end(const struct call *call, int status)
     drive_end(call->drive, DRIVE_INJECTIONS, call->index);
 }
 
-/* A fault in another stream, too. */
+/* Waits for the device, so that a fault in another stream is found too. */
 static void wait_for_all(struct structs_answer *answer)
 {
     const cudaError_t error = cudaDeviceSynchronize();
@@ -77,7 +78,7 @@ static void wait_for_all(struct structs_answer *answer)
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* On the device the matrix ends with its last element. */
+/* The matrix's memory on the device ends with its last element. */
 static bool call_double(const struct call *call)
 {
     const struct structs_case *c = call->given;
@@ -209,7 +210,7 @@ static bool (*const calls[STRUCTS_STEPS])(const struct call *) = {
     [STRUCTS_STEP_CALL] = call_kernel,
 };
 
-/* A fault in one call takes the context, and with it the calls that follow. */
+/* A fault in one call makes the context, and with it the later calls, unusable. */
 int drive_main(struct drive *drive)
 {
     const struct structs_input *input = drive->input;

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#define APART 64 /* bytes between two arrays, at least; the alignment of each */
+#define APART 64 /* minimum distance of two arrays in bytes, and their alignment */
 
-/* A case that is wanted: the pairs are the least and the most. */
+/* Describes a case; the pairs are minimum and maximum. */
 struct wanted {
     enum structs_step step;
     bool stale, timed, book, pageable;
-    uint32_t rows[2], columns[2], gap[2]; /* gap: between a row's end and the next one */
+    uint32_t rows[2], columns[2], gap[2]; /* gap: elements between a row's end and the next row */
     uint32_t count[2], length[2];         /* arrays, and elements of each */
-    uint32_t behind;                      /* so many arrays are multiplied twice, as far as any */
+    uint32_t behind; /* number of arrays that are multiplied twice, if there are as many */
     enum structs_kernel kernel;
     uint32_t elements[2];
 };
@@ -22,7 +22,7 @@ static uint32_t draw(struct run_input *input, const uint32_t range[2])
     return (uint32_t)random_between(input->random, range[0], range[1]);
 }
 
-/* Bytes that a case may take at most, beside what lies between its pieces. */
+/* Returns the most bytes that a case may take, without the gaps between its pieces. */
 static size_t most_bytes(const struct wanted *w)
 {
     return (size_t)w->rows[1] * (w->columns[1] + w->gap[1]) * sizeof(float) +
@@ -31,7 +31,7 @@ static size_t most_bytes(const struct wanted *w)
            (size_t)w->elements[1] * 40 + (size_t)4 * APART * STRUCTS_ARGUMENTS;
 }
 
-/* Room in the bytes of both sides. */
+/* Reserves room in the bytes of both sides. */
 static uint64_t take(struct structs_input *in, size_t bytes)
 {
     const uint64_t at = in->size;
@@ -39,7 +39,8 @@ static uint64_t take(struct structs_input *in, size_t bytes)
     return at;
 }
 
-/* No 0, both signs, and so few digits that factors do not round it. */
+/* Draws a float that is not 0, of either sign, with so few digits that products with factors are
+ * exact. */
 static float draw_float(struct run_input *input)
 {
     const float size = (float)random_between(input->random, 1, 4000) / 8.0f;
@@ -74,7 +75,7 @@ static void lay_out_arrays(struct run_input *input, struct structs_input *in,
     for (uint32_t i = 0; i < c->count; i++) {
         lists[i].factor = w->book ? 2 : (int32_t)random_between(input->random, 2, 9);
         lists[i].length = w->book ? 3 - i : draw(input, w->length);
-        /* One of several is empty. */
+        /* One array of several is empty. */
         if (!w->book && !w->timed && i % 4 == 2) lists[i].length = 0;
         lists[i].at = take(in, lists[i].length * sizeof(float));
         if (w->book)
@@ -119,7 +120,7 @@ static void lay_out_call(struct run_input *input, struct structs_input *in, cons
         given->at = take(in, given->size);
         unsigned char *bytes = in->bytes + given->at;
         if ((int)i == kernel->length)
-            memcpy(bytes, &elements, p->size); /* little-endian, as devices are */
+            memcpy(bytes, &elements, p->size); /* little-endian, like devices */
         else if (floats && p->way != MODEL_VALUE && p->size == sizeof(float))
             draw_floats(input, bytes, elements);
         else if (floats && p->way != MODEL_VALUE)
@@ -168,7 +169,7 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
         .step = STRUCTS_STEP_CALL, .kernel = which, .elements = { least, most }                    \
     }
 
-/* The book's 4 x 4, and the 5 x 5 for which its index is wrong. */
+/* The book's 4 x 4 matrix, and the 5 x 5 one for which the book's index is wrong. */
 int inputs_double(struct run_input *input)
 {
     static const struct wanted list[] = {
@@ -223,7 +224,7 @@ int inputs_each_failure(struct run_input *input)
     return PREPARE(list);
 }
 
-/* What is done once, at the first call, is not timed. */
+/* One-time work of the first call is not timed. */
 int inputs_timed(struct run_input *input)
 {
     const uint32_t count = input->device == DRIVE_GPU ? 64 : 8,

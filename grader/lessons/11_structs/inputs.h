@@ -1,5 +1,5 @@
-/* inputs: what the runs of lesson 11 hand to the student's functions: one `prepare` for each run
- * plan. Draws and lays out; judges nothing.
+/* inputs: the inputs of lesson 11's runs: one `prepare` callback for each run plan. Draws the
+ * inputs and lays them out; judges nothing.
  */
 #ifndef OVERLAP_GRADER_LESSONS_11_STRUCTS_INPUTS_H
 #define OVERLAP_GRADER_LESSONS_11_STRUCTS_INPUTS_H
@@ -10,9 +10,9 @@ int inputs_double(struct run_input *input);
 int inputs_layout(struct run_input *input);
 int inputs_arrays(struct run_input *input);
 int inputs_call(struct run_input *input);
-/* A case of each step. */
+/* One case of each step. */
 int inputs_each_failure(struct run_input *input);
-/* Step 3, small and then timed. */
+/* Step 3, first small, then timed. */
 int inputs_timed(struct run_input *input);
 
 #endif

@@ -1,5 +1,5 @@
-/* The judge of lesson 11: structs and what they point to, on both sides; parameters in their
- * places; nothing copied in vain, nothing left behind. */
+/* The judge of lesson 11: structs and the memory that they point to, on both sides; parameters at
+ * their offsets; no unnecessary copies, nothing left behind. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -16,15 +16,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GAP 256             /* bytes that may be copied beside each array */
-#define COPIES_PER_ARRAY 4u /* as the contract says, of step 3 */
+#define GAP 256             /* bytes that may be copied in addition to each array */
+#define COPIES_PER_ARRAY 4u /* limit in the contract, for step 3 */
 #define MOST_LAUNCHES 2u
-#define TOO_LONG 701     /* what a launch with too many bytes of parameters returns */
+#define TOO_LONG 701     /* the error of a launch with too many bytes of parameters */
 #define STRUCT_BYTES 24u /* sizeof(struct structs_array) */
 
 static const char *const functions[STRUCTS_STEPS] = {"structs_double", "structs_layouts",
                                                      "structs_multiply", "structs_call"};
-/* They say why a call failed. */
+/* The checks that report why a call failed. */
 static const char *const values_checks[STRUCTS_STEPS] = {
     "Structs.EveryElementIsDoubled", "Structs.BothSidesHaveTheSameLayout",
     "Structs.EveryArrayIsMultiplied", "Structs.EveryValueArrives"};
@@ -48,7 +48,7 @@ static const struct run_plan runs[] = {
 
 /* ---- what came back ------------------------------------------------------------------------ */
 
-/* One call of a run: what was asked, what it answered, and its phase, into which the answer points.
+/* One call of a run: its arguments, its result, and its phase, to which the answer points.
  */
 struct call {
     const struct evidence *evidence;
@@ -60,7 +60,7 @@ struct call {
     struct answer answer;
 };
 
-/* False: the verdict fails, or (past the last) the list has ended. */
+/* Returns false when the verdict has failed or (past the last) the list has ended. */
 static bool call_at(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
                     struct call *one)
 {
@@ -109,8 +109,9 @@ static const char *describe(const struct call *one, char text[160])
     return text;
 }
 
-/* The kernel met an address whose lower half is the upper half of memory that the call has
- * allocated: the pointer lies half its size in front of where the kernel looks for it. */
+/* Returns true when the kernel accessed an address whose lower half is the upper half of an address
+ * that the call has allocated: the pointer lies half its size before the offset where the kernel
+ * expects it. */
 static bool met_half_a_pointer(const struct call *one)
 {
     const struct query findings = {.kind = TRACE_FINDING}, memory = {.phase = &one->phase,
@@ -138,7 +139,7 @@ static void say_half_a_pointer(struct verdict *verdict, const struct call *one)
                           "buffer, round the offset up to alignof(CUdeviceptr).");
 }
 
-/* The call was accepted, and its work ran to its end. */
+/* Checks that the call succeeded and that its work ran to its end. */
 static bool went_well(struct verdict *verdict, struct call *one)
 {
     static const enum trace_finding_kind_id faults[] = {
@@ -149,7 +150,7 @@ static bool went_well(struct verdict *verdict, struct call *one)
     one->answer.phase = &one->phase;
     if (status != 0 && one->c->step == STRUCTS_STEP_CALL && met_half_a_pointer(one))
         say_half_a_pointer(verdict, one);
-    /* A kernel that met a wrong address says more than the error that came of it. */
+    /* A kernel's bad access explains more than the resulting error. */
     if (status != 0 && status != ANSWER_NOT_WRITTEN)
         verdict_findings(verdict, one->evidence, faults);
     if (verdict_failed(verdict)) return false;
@@ -163,7 +164,8 @@ static bool went_well(struct verdict *verdict, struct call *one)
     return well;
 }
 
-/* Every call of the run succeeded; for checks that are about something else, in one line. */
+/* Checks, in one line, that every call of the run succeeded; for checks that are about something
+ * else. */
 static bool all_judgeable(struct verdict *verdict, const struct evidence *evidence)
 {
     struct call one;
@@ -172,7 +174,7 @@ static bool all_judgeable(struct verdict *verdict, const struct evidence *eviden
     return !verdict_failed(verdict);
 }
 
-/* It wrote the result. NULL: there is none. */
+/* Returns the kernel that wrote the result. NULL: there is none. */
 static const struct trace_record *last_kernel(const struct call *one)
 {
     return queued_last_kernel(one->evidence, &one->phase);
@@ -189,7 +191,7 @@ static const char other_streams[] =
     N_("What the caller has put into the stream before may still be under way, and work in another "
        "stream does not wait for it.");
 
-/* Everything of the call is in the given stream. */
+/* Checks that all operations of the call are in the given stream. */
 static bool in_stream(struct verdict *verdict, const struct call *one)
 {
     if (!given_say_elsewhere(verdict, one->evidence, &one->phase, given_stream(one->evidence, 0),
@@ -203,8 +205,7 @@ static bool in_stream(struct verdict *verdict, const struct call *one)
 
 /* ---- step 1 -------------------------------------------------------------------------------- */
 
-/* What was touched is what a kernel touches that takes rows to begin `step` elements apart; 0: it
- * is not. */
+/* Returns the row stride that explains which elements were changed; 0: there is none. */
 static size_t other_stride(const struct structs_case *c, const float *before, const float *after)
 {
     const size_t count = (size_t)(c->rows - 1) * c->stride + c->columns;
@@ -221,7 +222,7 @@ static size_t other_stride(const struct structs_case *c, const float *before, co
     return step;
 }
 
-/* What the wrong elements have in common, if we know. */
+/* Explains what the wrong elements have in common, if known. */
 static void say_why_not_doubled(struct verdict *verdict, const struct structs_case *c,
                                 const float *before, const float *after)
 {
@@ -254,8 +255,8 @@ static void say_why_not_doubled(struct verdict *verdict, const struct structs_ca
                              "one came to where it should not.");
 }
 
-/* Two threads that meet in an element have a wrong index, and no barrier helps: of what the device
- * finds, only what is wrong about streams and memory comes before the values. */
+/* Two threads that access the same element have a wrong index, and a barrier does not help. So of
+ * the device's findings only those about streams and memory are reported before the values. */
 static bool has_another_cause(struct verdict *verdict, const struct evidence *evidence)
 {
     static const enum trace_finding_kind_id causes[] = {
@@ -299,8 +300,8 @@ static void judge_doubled(struct verdict *verdict, const struct evidence *eviden
         if (!went_well(verdict, &one) || !doubled(verdict, &one)) return;
 }
 
-/* One launch in the given stream, no other work and no wait; on the software device, as many bytes
- * as there have to be. */
+/* Checks for one launch in the given stream, no other work and no wait; on the software device also
+ * for the right number of bytes. */
 static bool queued(struct verdict *verdict, const struct call *one)
 {
     const struct query work = {.phase = &one->phase, .kind = TRACE_OPERATION};
@@ -500,7 +501,7 @@ static void judge_spoilt(struct verdict *verdict, const struct evidence *evidenc
     }
 }
 
-/* Copies between host and device in a phase, and what they brought. */
+/* Number and bytes of the copies between host and device in a phase. */
 struct traffic {
     size_t to_device_count, to_host_count;
     uint64_t to_device, to_host;
@@ -531,7 +532,7 @@ static struct traffic traffic_of(const struct call *one)
     return all;
 }
 
-/* Were more bytes copied than there are to copy? */
+/* Checks that no more bytes were copied than necessary. */
 static bool spares_copies(struct verdict *verdict, const struct call *one,
                           const struct traffic *traffic, uint64_t to_device, uint64_t to_host,
                           uint64_t gaps)
@@ -553,7 +554,7 @@ static bool spares_copies(struct verdict *verdict, const struct call *one,
     return false;
 }
 
-/* Kernels did the work, in no more launches and copies than there may be. */
+/* Checks that kernels did the work, within the limits of launches and copies. */
 static bool in_few_calls(struct verdict *verdict, const struct call *one,
                          const struct traffic *traffic, uint64_t elements)
 {
@@ -619,7 +620,7 @@ static bool looks(const struct structs_case *c)
     return c->kernel <= STRUCTS_LOOK_LARGE;
 }
 
-/* "0x01 02 03", as many bytes as a parameter has. */
+/* Writes "0x01 02 03", as many bytes as the parameter has. */
 static const char *bytes_in_words(const unsigned char *bytes, size_t count, char text[64])
 {
     size_t used = 0;

@@ -1,4 +1,4 @@
-/* kernels: those that lesson 11's drive hands to structs_call, by their number. */
+/* kernels: the kernels that lesson 11's drive passes to structs_call, by number. */
 #ifndef OVERLAP_GRADER_LESSONS_11_STRUCTS_KERNELS_H
 #define OVERLAP_GRADER_LESSONS_11_STRUCTS_KERNELS_H
 
@@ -13,8 +13,8 @@ extern "C" {
 /* `number`: enum structs_kernel. */
 cudaError_t structs_kernel(unsigned number, CUfunction *kernel);
 
-/* What the last kernel that looks has written down; `bytes` at most STRUCTS_SEEN. Waits for the
- * stream. structs_forget fills it with another byte. */
+/* Copies the bytes that the last LOOK kernel wrote down; `bytes` is at most STRUCTS_SEEN. Waits for
+ * the stream. structs_forget overwrites them with another byte. */
 cudaError_t structs_seen(unsigned char *to, size_t bytes, cudaStream_t stream);
 cudaError_t structs_forget(cudaStream_t stream);
 

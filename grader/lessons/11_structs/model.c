@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SPOILT (-1.0f) /* what work_floats leaves in what is only given */
+#define SPOILT (-1.0f) /* what work_floats writes to input-only arguments on the device */
 
 const struct model_kernel model_kernels[STRUCTS_KERNELS] = {
     [STRUCTS_LOOK_GROWING] = {5,
@@ -44,7 +44,7 @@ const struct model_kernel model_kernels[STRUCTS_KERNELS] = {
                              {MODEL_VALUE, 8, 8}}},
 };
 
-/* x86-64 and AArch64 agree on it, and so do host and device. */
+/* The same on x86-64 and AArch64, on host and device. */
 const uint64_t model_layout[STRUCTS_LAYOUT_FIGURES] = {64, 16, 0, 8, 16, 32, 48, 56};
 
 size_t model_offset(const struct model_kernel *kernel, unsigned i)
@@ -84,7 +84,8 @@ size_t model_layout_differs(const uint64_t figures[STRUCTS_LAYOUT_FIGURES])
     return MODEL_SAME;
 }
 
-/* The inputs have so few digits that no product is rounded, in whatever order they are made. */
+/* The inputs have so few digits that no product is rounded, in whatever order the products are
+ * computed. */
 float model_multiplied(const struct structs_case *c, const struct structs_list *list, unsigned i,
                        float before)
 {
@@ -121,7 +122,7 @@ bool model_seen_without_gaps(const struct structs_case *c, const unsigned char *
         memcpy(tight + end, bytes + c->given[i].at, c->given[i].size);
     for (uint32_t i = 0; i < c->arguments; at += c->given[i++].size) {
         const size_t offset = model_offset(kernel, i);
-        /* What lies behind its end is whatever it may be. */
+        /* Bytes beyond its end are undefined. */
         const size_t known = offset >= end                     ? 0
                              : end - offset < c->given[i].size ? end - offset
                                                                : c->given[i].size;
@@ -130,7 +131,7 @@ bool model_seen_without_gaps(const struct structs_case *c, const unsigned char *
     return true;
 }
 
-/* An argument's element `k`, of a number's size. */
+/* Returns element `k` of an argument as a number. */
 static double number(const unsigned char *bytes, const struct structs_given *given, size_t k,
                      size_t size)
 {
@@ -141,7 +142,7 @@ static double number(const unsigned char *bytes, const struct structs_given *giv
     return size == sizeof wide ? wide : (double)narrow;
 }
 
-/* Element `k` of argument `i` as work_floats has to leave it. */
+/* Computes element `k` of argument `i` as work_floats must leave it. */
 static void floats_expected(const struct structs_case *c, unsigned i, size_t k,
                             const unsigned char *before, unsigned char *to)
 {
@@ -155,7 +156,7 @@ static void floats_expected(const struct structs_case *c, unsigned i, size_t k,
         memcpy(to, &both, sizeof both);
 }
 
-/* The same of work_bytes. */
+/* The same for work_bytes. */
 static void bytes_expected(const struct structs_case *c, unsigned i, size_t k,
                            const unsigned char *before, unsigned char *to)
 {

@@ -1,5 +1,5 @@
-/* model: what the calls of lesson 11 have to leave behind, computed in plain C, and where what came
- * back differs from it. Says nothing to anybody; no CUDA.
+/* model: the expected results of lesson 11's calls, computed in plain C, and where actual results
+ * differ from them. Reports nothing; no CUDA.
  */
 #ifndef OVERLAP_GRADER_LESSONS_11_STRUCTS_MODEL_H
 #define OVERLAP_GRADER_LESSONS_11_STRUCTS_MODEL_H
@@ -9,57 +9,61 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MODEL_SAME SIZE_MAX /* there is no difference */
+#define MODEL_SAME SIZE_MAX /* the result of the *_differs functions when nothing differs */
 
 /* As in lesson.h. */
 enum model_way { MODEL_VALUE, MODEL_IN, MODEL_OUT, MODEL_INOUT };
 
-/* A parameter of a kernel. `size`: of a value; otherwise of one of the elements that it points to.
+/* A parameter of a kernel. `size`: of a value; otherwise of one element of the array that it points
+ * to.
  */
 struct model_parameter {
     unsigned way, size, alignment;
 };
 struct model_kernel {
     unsigned count;
-    int length; /* the parameter that says how many elements there are; -1: none */
+    int length; /* index of the parameter that is the number of elements; -1: none */
     struct model_parameter parameters[STRUCTS_ARGUMENTS];
 };
 extern const struct model_kernel model_kernels[STRUCTS_KERNELS];
 
-/* Where parameter number `i` lies in the kernel's parameters. */
+/* Returns the offset of parameter `i` in the kernel's parameter buffer. */
 size_t model_offset(const struct model_kernel *kernel, unsigned i);
 
-/* Step 1: what element number `at` of the matrix's memory has to be, and the first that is not. */
+/* Step 1: return what element `at` of the matrix's memory must be, and the index of the first wrong
+ * one. */
 float model_doubled(const struct structs_case *c, const float *before, size_t at);
 size_t model_double_differs(const struct structs_case *c, const float *before, const float *after);
 
-/* Step 2: size, alignment, offsets. */
+/* Step 2: size, alignment, offsets, and the index of the first wrong one. */
 extern const uint64_t model_layout[STRUCTS_LAYOUT_FIGURES];
 size_t model_layout_differs(const uint64_t figures[STRUCTS_LAYOUT_FIGURES]);
 
-/* Step 3: array number `i` of the case. */
+/* Step 3: the same for array `i` of the case. */
 float model_multiplied(const struct structs_case *c, const struct structs_list *list, unsigned i,
                        float before);
 size_t model_list_differs(const struct structs_case *c, const struct structs_list *list, unsigned i,
                           const float *before, const float *after);
 
-/* Step 4, kernels that look: the first parameter that was not seen as it was given. `bytes`: the
+/* Step 4, LOOK kernels: returns the first parameter that arrived with another value. `bytes`: the
  * input's. */
 size_t model_seen_differs(const struct structs_case *c, const unsigned char *bytes,
                           const unsigned char *seen);
-/* They were seen as they are where they lie end to end, without the gaps that alignment asks for.
+/* Returns true when the kernel received the parameters packed without the padding that alignment
+ * requires.
  */
 bool model_seen_without_gaps(const struct structs_case *c, const unsigned char *bytes,
                              const unsigned char *seen);
 
-/* Step 4, kernels that work: the first byte of argument `i` that is not as it has to be. `before`
- * and `after`: the input's bytes and the output's. */
+/* Step 4, WORK kernels: returns the first wrong byte of argument `i`. `before` and `after`: the
+ * input's bytes and the output's. */
 size_t model_argument_differs(const struct structs_case *c, unsigned i, const unsigned char *before,
                               const unsigned char *after);
-/* What is only given is in the host's memory as the kernel has left it on the device. */
+/* Returns true when an input-only argument in host memory has the contents that the kernel left on
+ * the device, so that it was copied back. */
 bool model_came_back(const struct structs_case *c, unsigned i, const unsigned char *after);
 
-/* All that this case asks for is there. */
+/* Returns true when all results of this case are right. */
 bool model_right(const struct structs_input *in, const struct structs_output *out, uint32_t index);
 
 #endif

@@ -10,7 +10,7 @@
 #define OLDEST 11
 #define PLAIN 0 /* CUBLAS_OP_N: neither matrix is transposed */
 
-/* cublas_v2.h, which a toolkit need not have; 0 is CUBLAS_STATUS_SUCCESS. */
+/* Types of cublas_v2.h, which a toolkit need not have. Status 0 is CUBLAS_STATUS_SUCCESS. */
 typedef int (*create_function)(void **handle);
 typedef int (*stream_function)(void *handle, cudaStream_t stream);
 typedef int (*sgemm_function)(void *handle, int operation_a, int operation_b, int m, int n, int k,
@@ -19,12 +19,12 @@ typedef int (*sgemm_function)(void *handle, int operation_a, int operation_b, in
 
 static struct {
     bool begun;
-    void *handle; /* NULL: there is none */
+    void *handle; /* NULL: cuBLAS is not available */
     stream_function set_stream;
     sgemm_function sgemm;
 } cublas;
 
-/* dlsym gives a pointer to data; ISO C has no conversion to one to a function. */
+/* dlsym returns a pointer to data, which ISO C cannot convert to a function pointer. */
 static bool find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -49,7 +49,7 @@ static void begin(void)
         cublas.handle = NULL;
 }
 
-/* Its matrices lie column by column: the rows of ours are its columns, and b comes first. */
+/* cuBLAS uses column-major matrices: rows of ours are its columns, so b is passed first. */
 bool cublas_multiply(const struct matmul_call *call, const float *a, const float *b, float *c,
                      cudaStream_t stream)
 {

@@ -1,5 +1,5 @@
-/* The drive of lesson 12: puts matrices on the device, calls the three functions, and takes what
- * came of it. */
+/* The drive of lesson 12: puts matrices on the device, calls the three functions, and stores their
+ * results. */
 #include "grader/child/drive.h"
 #include "grader/child/drive_cuda.h"
 #include "grader/lessons/12_matmul/cublas.h"
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* One matrix, or all of a kind: page-locked on its way, and on the device no larger than it is. */
+/* One matrix, or all of a kind: page-locked on the host, and exactly as large on the device. */
 struct place {
     void *host, *device;
     size_t bytes;
@@ -32,7 +32,8 @@ struct places {
     struct place a, b, c;
 };
 
-/* On a GPU, where nobody sees that memory was never written, the result's holds poison. */
+/* On a GPU the result's memory is poisoned, because reads of uninitialised memory are not detected
+ * there. */
 static bool places_make(struct places *places, const struct drive *drive,
                         const struct matmul_call *call)
 {
@@ -87,13 +88,14 @@ static void mark(struct drive *drive, const struct matmul_call *call, uint32_t i
     }
 }
 
-/* No work that is timed escapes the clock; of any other call the drive must hide no missing wait.
+/* Waits for the device if the call is timed, so that all its work is timed. After any other call
+ * the drive must not wait, which would hide a missing wait.
  */
 static void call_it(struct drive *drive, const struct matmul_call *call, uint32_t index,
                     const struct places *places, cudaStream_t stream, struct matmul_answer *answer)
 {
     cudaError_t error = cudaSuccess;
-    /* The runtime remembers an error of the caller's as its last; no call of the student's gave it.
+    /* Makes the runtime hold an earlier error that no call of the student's returned.
      */
     if (call->stale) (void)cudaSetDevice(-1);
     mark(drive, call, index, true);
@@ -105,7 +107,8 @@ static void call_it(struct drive *drive, const struct matmul_call *call, uint32_
     mark(drive, call, index, false);
 }
 
-/* Beside what was timed on a GPU: the same by cuBLAS, after the student's result was taken. */
+/* After a timed call on a GPU: runs the same product by cuBLAS, once the student's result is
+ * stored. */
 static void show_beside(struct drive *drive, const struct matmul_call *call,
                         const struct places *places, cudaStream_t stream)
 {
@@ -115,7 +118,7 @@ static void show_beside(struct drive *drive, const struct matmul_call *call,
     drive_end(drive, MATMUL_PHASE_CUBLAS, 0);
 }
 
-/* The matrices are still on their way when the function is called, unless time is what counts. */
+/* The matrices are still being copied when the function is called, unless the call is timed. */
 static bool make_call(struct drive *drive, uint32_t index, cudaStream_t stream)
 {
     const struct matmul_input *input = drive->input;
@@ -150,7 +153,7 @@ static bool make_call(struct drive *drive, uint32_t index, cudaStream_t stream)
     return ok;
 }
 
-/* A fault in one call takes the context, and with it the calls that follow. */
+/* A fault in one call makes the context, and with it the later calls, unusable. */
 int drive_main(struct drive *drive)
 {
     const struct matmul_input *input = drive->input;

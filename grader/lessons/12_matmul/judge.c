@@ -1,5 +1,5 @@
 /* The judge of lesson 12: every element right, whatever the sizes; one launch in the caller's
- * stream; as many accesses of global memory as the step needs; barriers between tiles. */
+ * stream; no more accesses of global memory than the step needs; barriers between tiles. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
@@ -19,7 +19,7 @@
 
 static const char *const functions[MATMUL_STEPS] = {"matmul_naive", "matmul_tiled",
                                                     "matmul_batched"};
-/* They say why a call failed. */
+/* The checks that report why a call failed. */
 static const char *const values_checks[MATMUL_STEPS] = {"Matmul.EveryElementIsRight",
                                                         "Matmul.TilesGiveTheSame",
                                                         "Matmul.EveryProductOfTheBatchIsRight"};
@@ -39,7 +39,7 @@ static const char *const values_hints[MATMUL_STEPS] = {
 
 /* ---- the runs ------------------------------------------------------------------------------ */
 
-/* A call: the pairs are the least and the most. */
+/* Describes a call; the pairs are minimum and maximum. */
 struct wanted {
     enum matmul_step step;
     uint32_t count[2], m[2], n[2], p[2];
@@ -62,13 +62,14 @@ static size_t element_of(const struct matmul_call *call)
     return call->step == MATMUL_BATCHED ? sizeof(int64_t) : sizeof(float);
 }
 
-/* Bytes that so many elements take, so that whatever comes behind is aligned. */
+/* Returns the bytes of `elements` elements, rounded up so that the next piece is aligned. */
 static uint64_t room(size_t elements, size_t element)
 {
     return (elements * element + 7) / 8 * 8;
 }
 
-/* Rows and columns of very different sizes: what is taken from the wrong one is far off. */
+/* Fills rows and columns with values of very different magnitudes, so that a value from a wrong row
+ * or column is far off. */
 static void fill_floats(struct run_input *input, float *to, uint32_t rows, uint32_t columns,
                         bool by_row)
 {
@@ -126,7 +127,7 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
 
 #define PREPARE(list) prepare(input, list, sizeof(list) / sizeof *(list))
 
-/* The last one has more rows than a grid has blocks in y. */
+/* The last one has more rows than a grid may have blocks in y. */
 static int prepare_naive(struct run_input *input)
 {
     static const struct wanted list[] = {
@@ -162,7 +163,8 @@ static int prepare_batched(struct run_input *input)
     return PREPARE(list);
 }
 
-/* More products than a grid has blocks in y, and more elements than a float counts (2^24). */
+/* More products than a grid may have blocks in y, and more elements than a float can count
+ * (2^24). */
 static int prepare_many(struct run_input *input)
 {
     static const struct wanted list[] = {
@@ -181,7 +183,8 @@ static int prepare_each_failure(struct run_input *input)
     return PREPARE(list);
 }
 
-/* What is done once, at the first call, is not timed. Step 1 is not either, but shown beside it. */
+/* One-time work of the first call is not timed. Step 1 is not judged by time either, but shown
+ * beside the timed call. */
 enum { WARM_UP, TIMED_CALL, NAIVE_CALL };
 
 static int prepare_timed(struct run_input *input)
@@ -196,7 +199,7 @@ static int prepare_timed(struct run_input *input)
     return PREPARE(list);
 }
 
-#define LARGE_MEMORY (4ull << 30) /* cuBLAS is large */
+#define LARGE_MEMORY (4ull << 30) /* cuBLAS needs much memory */
 
 static const struct run_plan runs[] = {
     {.name = "naive", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_naive},
@@ -215,7 +218,7 @@ static const struct run_plan runs[] = {
 
 /* ---- what came back ------------------------------------------------------------------------ */
 
-/* One call of a run: what was asked, what it answered, and its phase. */
+/* One call of a run: its arguments, its result, and its phase. */
 struct call {
     const struct evidence *evidence;
     const struct matmul_input *in;
@@ -226,7 +229,7 @@ struct call {
     struct answer answer;
 };
 
-/* False: the verdict fails, or (past the last) the list has ended. */
+/* Returns false when the verdict has failed or (past the last) the list has ended. */
 static bool call_at(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
                     struct call *one)
 {
@@ -263,7 +266,7 @@ static const char *describe(const struct call *one, char text[160])
     return text;
 }
 
-/* The call was accepted, and its work ran to its end. */
+/* Checks that the call succeeded and that its work ran to its end. */
 static bool went_well(struct verdict *verdict, struct call *one)
 {
     char text[160];
@@ -274,7 +277,8 @@ static bool went_well(struct verdict *verdict, struct call *one)
                                "indices inside the matrices?"));
 }
 
-/* Every call of the run succeeded; for checks that are about something else, in one line. */
+/* Checks, in one line, that every call of the run succeeded; for checks that are about something
+ * else. */
 static bool all_judgeable(struct verdict *verdict, const struct evidence *evidence)
 {
     struct call one;
@@ -283,7 +287,7 @@ static bool all_judgeable(struct verdict *verdict, const struct evidence *eviden
     return !verdict_failed(verdict);
 }
 
-/* "Element (3, 4)", or of the product it is in. */
+/* Writes "Element (3, 4)", with the product's number in a batch. */
 static const char *element_at(const struct call *one, size_t place, char text[80])
 {
     const size_t each = (size_t)one->call->m * one->call->p, in_one = place % each;
@@ -295,8 +299,8 @@ static const char *element_at(const struct call *one, size_t place, char text[80
     return text;
 }
 
-/* What the result's memory held before the call: as the software device fills what it gives, or as
- * the drive does on a GPU. */
+/* Returns true for what the result's memory held before the call: the fill of the software device,
+ * or the drive's poison on a GPU. */
 static bool is_left_over(const void *element, size_t size)
 {
     static const unsigned char fills[] = {0x7f, DRIVE_POISON};
@@ -399,7 +403,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 
 /* ---- launches and bytes -------------------------------------------------------------------- */
 
-/* One launch in the given stream, no other work and no wait; none of no products. */
+/* Checks for one launch in the given stream (none without products), no other work and no wait. */
 static bool queued(struct verdict *verdict, const struct call *one)
 {
     const struct query work = {.phase = &one->phase, .kind = TRACE_OPERATION};
@@ -432,7 +436,7 @@ static uint64_t divide_up(uint64_t number, uint64_t by)
     return (number + by - 1) / by;
 }
 
-/* Accesses of global memory that are enough; 0: as many as one likes. */
+/* Returns the largest permitted number of accesses of global memory; 0: unlimited. */
 static uint64_t most_accesses(const struct matmul_call *call)
 {
     const uint64_t m = call->m, n = call->n, p = call->p;
@@ -446,7 +450,7 @@ static uint64_t most_accesses(const struct matmul_call *call)
     }
 }
 
-/* The software device counts them. */
+/* Checks the accesses that the software device counted. */
 static bool spares_memory(struct verdict *verdict, const struct call *one)
 {
     const struct trace_record *kernel = queued_last_kernel(one->evidence, &one->phase);
@@ -542,7 +546,7 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
     if (!verdict_failed(verdict)) failures_judge(verdict, evidence, &contract);
 }
 
-/* Seconds that the last kernel of the run's call took; 0: not known. */
+/* Returns the seconds that the last kernel of the run's call took; 0: not known. */
 static double kernel_seconds(struct verdict *verdict, const struct evidence *evidence,
                              uint32_t index)
 {
@@ -552,7 +556,8 @@ static double kernel_seconds(struct verdict *verdict, const struct evidence *evi
                : 0.0;
 }
 
-/* Seconds that one product by cuBLAS took, in as many kernels as it needs; 0: it is not installed.
+/* Returns the seconds of one product by cuBLAS, all its kernels together; 0: cuBLAS is not
+ * installed.
  */
 static double cublas_seconds(const struct evidence *evidence)
 {

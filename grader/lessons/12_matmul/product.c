@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define UNIT 0x1p-24 /* what one rounding to float is off by at most, as a part */
+#define UNIT 0x1p-24 /* largest relative error of one rounding to float */
 
 size_t product_size_a(const struct product *shape)
 {
@@ -24,8 +24,8 @@ size_t product_size_c(const struct product *shape)
     return (size_t)shape->count * shape->m * shape->p;
 }
 
-/* Row i of one product: the sums over [from, to), and those of the absolute values. Four addends at
- * a time, since it is the memory of the sums that takes the time. */
+/* Computes row i of one product: the sums over [from, to), and those of the magnitudes. Adds four
+ * products at a time, because accesses to the array of sums dominate the time. */
 static void sum_row(const struct product *shape, const float *a, const float *b, uint32_t i,
                     const uint32_t range[2], double *restrict sums, double *restrict sizes)
 {
@@ -53,7 +53,7 @@ static void sum_row(const struct product *shape, const float *a, const float *b,
     }
 }
 
-/* A result below the smallest normal number loses more than a part. */
+/* A result below the smallest normal number has an absolute error. */
 static double allowed(const struct product *shape, double size)
 {
     return shape->n * (UNIT * size + FLT_MIN * UNIT * 2);
@@ -61,20 +61,20 @@ static double allowed(const struct product *shape, double size)
 
 static bool is_near(float found, double must, double off)
 {
-    return fabs((double)found - must) <= off; /* not of a NaN */
+    return fabs((double)found - must) <= off; /* false for a NaN */
 }
 
 struct row {
     size_t wrong, first; /* SIZE_MAX wrong ones: no memory */
-    double must, off;    /* of the first */
+    double must, off;    /* of the first wrong one */
 };
 
-/* With the products' sums over [from, to) alone. */
+/* Compares with the products' sums over [from, to) only. */
 struct comparison {
     const struct product *shape;
     const float *a, *b, *found;
     const uint32_t *range;
-    struct row *rows; /* of all products */
+    struct row *rows; /* one per row of all products */
 };
 
 static void compare_row(void *user, size_t number)
@@ -148,7 +148,7 @@ size_t product_integer(const struct product *shape, const int64_t *a, const int6
     return wrong;
 }
 
-/* Is it the sums over that part alone? */
+/* Returns true when the result has the sums over that part only. */
 static bool is_part(const struct product *shape, const float *a, const float *b, const float *found,
                     uint32_t from, uint32_t to)
 {
@@ -157,7 +157,8 @@ static bool is_part(const struct product *shape, const float *a, const float *b,
     return compare(shape, a, b, found, (const uint32_t[2]){from, to}, &first, &must, &off) == 0;
 }
 
-/* Rows and columns of c changed over, or of one of the others: b's element (j, k) for (k, j). */
+/* Returns true when c or one of the factors is transposed: b's element (j, k) in place of (k,
+ * j). */
 static bool is_turned(const struct product *shape, const float *a, const float *b,
                       const float *found)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* No processor adds more floats in a nanosecond. */
+/* Floats that a processor adds per nanosecond, at most. */
 #define MOST_ADDITIONS 400
 
 typedef unsigned long long wide;
@@ -12,7 +12,7 @@ typedef unsigned long long wide;
 /* ---- the device's own times -------------------------------------------------------------------
  */
 
-/* What the commands of the phase did, by the device's own record. */
+/* The commands of the phase, by the device's own record. */
 struct commands {
     uint64_t bytes_in, bytes_out, in_ns, out_ns, kernel_ns;
     size_t kernels, queues;
@@ -129,18 +129,18 @@ void clock_events(struct verdict *verdict, const struct evidence *evidence,
 
 struct reading {
     uint64_t ns;
-    size_t at; /* in the record */
+    size_t at; /* index in the record */
 };
 
-/* The output may have been written by anybody, the record not: a reading was taken between its
- * phase's begin and its end. */
+/* The output may be forged, the record may not: a reading is accepted when it lies between its
+ * phase's begin and end. */
 static bool was_read(const struct evidence *evidence, const struct phase *phase, uint64_t ns)
 {
     const struct opencl_input *in = evidence->input;
     return ns - in->zero >= phase->begin_ns && ns - in->zero <= phase->end_ns;
 }
 
-/* Those that are known. Returns how many. */
+/* Collects the readings that are accepted. Returns how many. */
 static size_t readings_of(const struct evidence *evidence, struct reading readings[OPENCL_READINGS])
 {
     const struct opencl_output *out = evidence->output;
@@ -154,7 +154,7 @@ static size_t readings_of(const struct evidence *evidence, struct reading readin
     return count;
 }
 
-/* Which two readings a time is the difference of. */
+/* The two readings of which a time is the difference. */
 struct stretch {
     bool found;
     struct reading from, to;
@@ -184,7 +184,7 @@ static bool stretch_known(struct verdict *verdict, const struct evidence *eviden
     return false;
 }
 
-/* The first call of OpenCL's, or command that ended, in the stretch; NULL: none. */
+/* Returns the first OpenCL call in the stretch, or command that ended in it; NULL: none. */
 static const struct trace_record *call_in(const struct evidence *evidence,
                                           const struct stretch *stretch, const char *name)
 {
@@ -240,7 +240,8 @@ static const struct trace_record *not_in(const struct evidence *evidence, const 
     return NULL;
 }
 
-/* The host's loop is timed within the total, or reaches into it. */
+/* Fails when the host's loop is timed within the total, or overlaps it. Returns true when the
+ * verdict failed. */
 static bool host_is_in(struct verdict *verdict, const struct evidence *evidence,
                        const struct stretch *total)
 {
@@ -255,7 +256,8 @@ static bool host_is_in(struct verdict *verdict, const struct evidence *evidence,
     return true;
 }
 
-/* What is done when the last command has ended, and no part of waiting for it. */
+/* Fails when work other than the wait follows the end of the last command. Returns true when the
+ * verdict failed. */
 static bool is_late(struct verdict *verdict, const struct evidence *evidence,
                     const struct phase *phase, const struct stretch *stretch)
 {

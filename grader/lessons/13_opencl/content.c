@@ -20,8 +20,8 @@ static uint64_t content_of(const float *values, size_t count)
 /* The copies of one direction. */
 struct copied {
     uint64_t bytes, content;
-    bool known; /* the contents of all of them are, and no kernel works in the host's own memory */
-    bool has;   /* one of them is the array that was looked for */
+    bool known; /* all contents are known, and no kernel works in the host's own memory */
+    bool has;   /* one of them is the array that was searched for */
     const struct trace_record *last, *which;
 };
 

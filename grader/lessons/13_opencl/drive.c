@@ -1,5 +1,5 @@
-/* The drive of lesson 13: calls the three functions, on the first device that there is. It is
- * compiled with the submission, because the headers of OpenCL are there only then.
+/* The drive of lesson 13: calls the three functions, on one of the devices. It is compiled with the
+ * submission, because the headers of OpenCL are available only then.
  */
 #include "grader/child/drive.h"
 #include "grader/child/drive_opencl.h"
@@ -14,7 +14,7 @@
 
 #define POISON_FLOATS(to, count) memset(to, DRIVE_POISON, (count) * sizeof(float))
 
-/* A clock has no place for a context, so what it needs lives here. */
+/* State of the clock; global, because the clock function has no user pointer. */
 static struct {
     struct drive *drive;
     struct opencl_compared *compared;
@@ -36,7 +36,8 @@ static uint64_t now(void)
 /* ---- step 1 -----------------------------------------------------------------------------------
  */
 
-/* For their handles alone. By the layer, as the student's code may define any function. */
+/* Finds the devices' handles through the layer, because the student's code may define any
+ * function. */
 static unsigned find_devices(const struct drive *drive, cl_device_id ids[OPENCL_MOST])
 {
     void *handles[OPENCL_MOST] = {NULL};
@@ -87,15 +88,15 @@ static void drive_devices(struct drive *drive)
 /* ---- steps 2 and 3 ----------------------------------------------------------------------------
  */
 
-/* Arrays of the student's function, that it may not find by looking at the input. */
+/* Fills the arguments of the student's function; the copies differ in address from the input. */
 static void fill(float *a, float *b, const float *values, size_t count)
 {
     memcpy(a, values, count * sizeof(float));
     memcpy(b, values + count, count * sizeof(float));
 }
 
-/* The arrays a, b, and what comes back, each of `room` floats: no student is given the output, in
- * which other results lie. */
+/* Buffers for a, b and the results, each of `room` floats. The student gets no pointer into the
+ * output, where other results lie. */
 struct buffers {
     size_t room;
     float *a, *b, *c, *d;
@@ -129,7 +130,8 @@ static void drive_sums(struct drive *drive, cl_device_id device, const struct bu
 static int compare(struct drive *drive, cl_device_id device, const struct buffers *buffers,
                    size_t count, cl_uint rounds)
 {
-    static struct opencl_compared compared; /* where nobody looks for the output */
+    /* Not in the output, so that the student's code does not find it. */
+    static struct opencl_compared compared;
     const struct opencl_input *in = drive->input;
     struct opencl_output *out = drive->output;
     struct opencl_times times;
@@ -151,7 +153,7 @@ static int compare(struct drive *drive, cl_device_id device, const struct buffer
     return compared.code;
 }
 
-/* One call; the results go to *kept. */
+/* Makes one call and copies its results to *kept. */
 static int keep_comparison(struct drive *drive, cl_device_id device, const struct buffers *buffers,
                            const float *values, size_t count, cl_uint rounds, float *kept)
 {
@@ -187,7 +189,7 @@ static void drive_comparison(struct drive *drive, cl_device_id device,
 
 #define RELEASES UINT_MAX
 
-/* One call of a function, in which the `number`-th call that can fail does, or every release. */
+/* Calls a function once while the `number`-th call that can fail, or every release, fails. */
 static int call_failing(struct drive *drive, enum opencl_function function, unsigned number,
                         cl_device_id device, const struct buffers *buffers)
 {
@@ -216,7 +218,7 @@ static int call_failing(struct drive *drive, enum opencl_function function, unsi
     return code;
 }
 
-/* Returns what the function did; `left`: how many calls were still to come until one failed. */
+/* Returns the function's result; `left`: how many calls that can fail were still to come. */
 static int keep_failure(struct drive *drive, int function, unsigned number, cl_device_id device,
                         const struct buffers *buffers, unsigned *left)
 {
@@ -232,8 +234,9 @@ static int keep_failure(struct drive *drive, int function, unsigned number, cl_d
     return code;
 }
 
-/* Each call once, each in a call of the function of its own: as many as the function made when none
- * did. Then all releases, where there are any. Which did fail is in the record. */
+/* Makes each call fail once, each in a call of the function of its own, for as many calls as the
+ * function made without a failure. Then makes all releases fail, where there are any. The record
+ * says which call failed. */
 static void drive_failures(struct drive *drive, cl_device_id device, const struct buffers *buffers)
 {
     const struct opencl_input *in = drive->input;
@@ -245,7 +248,7 @@ static void drive_failures(struct drive *drive, cl_device_id device, const struc
     for (int function = 0; function < OPENCL_FUNCTIONS; function++) {
         for (unsigned number = 0; out->failure_count < OPENCL_FAILURES; number++) {
             const int code = keep_failure(drive, function, number, device, buffers, &left);
-            if (number > 0 && left > 0) break; /* the function made fewer calls than that */
+            if (number > 0 && left > 0) break; /* the function made fewer calls than `number` */
             if (number == 0 && code != 0) break;
         }
         if (function != OPENCL_DEVICES && out->failure_count < OPENCL_FAILURES)
@@ -258,7 +261,7 @@ static bool make_buffers(struct buffers *buffers, const struct opencl_input *in)
     size_t most = in->count;
     for (int i = 0; i < OPENCL_SUMS; i++)
         if (in->counts[i] > most) most = in->counts[i];
-    /* What goes over an end is seen behind it. */
+    /* Room after the end, so that an overrun is found. */
     *buffers = (struct buffers){.room = 2 * most + 64};
     float **const all[] = {&buffers->a, &buffers->b, &buffers->c, &buffers->d};
     for (int i = 0; i < 4; i++) {
@@ -287,7 +290,7 @@ int drive_main(struct drive *drive)
         fprintf(stderr, "drive: OpenCL has no device\n");
         return 1;
     }
-    /* The last, which nobody finds who looks for one himself. */
+    /* The last device, so that a submission that searches for a device itself finds another one. */
     out->device = count - 1;
     if (strcmp(drive->run, OPENCL_RUN_VALUES) == 0) {
         drive_sums(drive, ids[out->device], &buffers);

@@ -1,5 +1,5 @@
 /* The judge of lesson 13: devices as OpenCL describes them, sums, and honest times. The device is
- * PoCL or NVIDIA's; what is known of the calls comes from the layer before it (opencl/layer.h).
+ * PoCL or NVIDIA's; the OpenCL layer (opencl/layer.h) records the calls.
  */
 #include "grader/evidence/judge.h"
 #include "grader/evidence/answer.h"
@@ -19,7 +19,8 @@
 
 #define VALUES_CHECK "OpenCL.EveryElementIsRight"
 #define COMPARE_CHECK "OpenCL.HostAndDeviceAgree"
-/* A work-group of any device has fewer items: rounding up to whole groups adds at most one. */
+/* More than the work-items of a work-group on any device: rounding up to whole groups adds
+ * fewer. */
 #define MOST_ITEMS_MORE 8192
 
 /* ---- inputs -----------------------------------------------------------------------------------
@@ -36,14 +37,14 @@ static struct opencl_input *make(struct run_input *input, const struct opencl_in
     *in = *wanted;
     in->zero = random_between(input->random, 1000000, 1000000000);
     const uint64_t seed = random_between(input->random, 1, UINT32_MAX);
-    /* Small ones, so that a sum of thousands keeps digits of each. */
+    /* Small values, so that a sum of thousands keeps digits of each. */
     for (size_t i = 0; i < values; i++) in->values[i] = values_at(seed, i) / 64;
     input->output_size =
         sizeof(struct opencl_output) + (sums + 2 * (wanted->count + 1)) * sizeof(float);
     return in;
 }
 
-/* Three devices where the device is PoCL, on two of seven platforms. */
+/* With PoCL three devices, on two of seven platforms. */
 static int prepare_devices(struct run_input *input)
 {
     const struct opencl_input in = {.rooms = {OPENCL_MOST, 1, 0}};
@@ -64,7 +65,7 @@ static uint32_t between(struct random_source *random, uint64_t from, uint64_t to
     return (uint32_t)random_between(random, from, to);
 }
 
-/* Off every group's size, none, fewer than a group has items, and a multiple of it. */
+/* Counts: not a multiple of any group's size, none, fewer than a group's items, and a multiple. */
 static int prepare_values(struct run_input *input)
 {
     struct random_source *random = input->random;
@@ -86,7 +87,8 @@ static int prepare_failures(struct run_input *input)
 }
 
 #define OF_OPENCL RUN_ON_BOTH | RUN_OPENCL
-/* PoCL compiles in that time: ten times what the solution takes. Nothing stops a kernel of it. */
+/* Time limit, ten times the solution's; it includes PoCL's compilation. A kernel on PoCL has no
+ * instruction limit. */
 #define SECONDS 10
 static const struct run_plan runs[] = {
     {.name = OPENCL_RUN_DEVICES,
@@ -134,7 +136,7 @@ static struct answer compare_answer(const struct evidence *evidence, struct phas
                      output_of(evidence)->compared.code, phase);
 }
 
-/* What the sum is of: a, and behind it b. `sum` OPENCL_SUMS: of opencl_compare. */
+/* Returns the arrays of a sum: a, followed by b. `sum` OPENCL_SUMS: those of opencl_compare. */
 static const float *arrays_of(const struct opencl_input *in, uint32_t sum)
 {
     const float *values = in->values;
@@ -142,7 +144,8 @@ static const float *arrays_of(const struct opencl_input *in, uint32_t sum)
     return values;
 }
 
-/* What nobody waited for, or what was given away, is the cause of what is wrong. */
+/* Reports findings that explain wrong values: work that was not waited for, objects that were
+ * released too early. Returns true when there were any. */
 static bool has_cause(struct verdict *verdict, const struct evidence *evidence,
                       const struct phase *phase)
 {
@@ -152,7 +155,7 @@ static bool has_cause(struct verdict *verdict, const struct evidence *evidence,
     return verdict_failed(verdict);
 }
 
-/* The first element of the sum that is wrong; as many as there are: none. */
+/* Returns the index of the first wrong element of the sum; the number of elements: none. */
 static uint32_t first_wrong(const struct evidence *evidence, uint32_t sum)
 {
     const struct opencl_input *in = evidence->input;
@@ -165,7 +168,7 @@ static uint32_t first_wrong(const struct evidence *evidence, uint32_t sum)
     return count;
 }
 
-/* ---- whose work it is -------------------------------------------------------------------------
+/* ---- origin of the results --------------------------------------------------------------------
  */
 
 static uint64_t items_of(const struct evidence *evidence, const struct phase *phase)
@@ -178,7 +181,8 @@ static uint64_t items_of(const struct evidence *evidence, const struct phase *ph
     return items;
 }
 
-/* The kernel ran on another device than the one that the function was given. */
+/* Fails when the kernel ran on another device than the given one. Returns true when the verdict
+ * failed. */
 static bool is_elsewhere(struct verdict *verdict, const struct answer *answer,
                          const struct trace_record *kernel)
 {
@@ -192,7 +196,7 @@ static bool is_elsewhere(struct verdict *verdict, const struct answer *answer,
     return true;
 }
 
-/* A work-item for each element, and at most a group more. */
+/* Checks for a work-item per element, and at most one group more. */
 static bool worked(struct verdict *verdict, const struct answer *answer, uint32_t count)
 {
     const struct query kernels = {
@@ -221,7 +225,8 @@ static bool worked(struct verdict *verdict, const struct answer *answer, uint32_
     return false;
 }
 
-/* The sums are not in c, but what the device had sent was right. */
+/* Fails when the sums are not in c although the device sent the right ones. Returns true when the
+ * verdict failed. */
 static bool came_back(struct verdict *verdict, const struct evidence *evidence,
                       const struct phase *phase, uint32_t sum)
 {
@@ -291,7 +296,7 @@ static void judge_work(struct verdict *verdict, const struct evidence *evidence)
         const struct answer answer = sum_answer(evidence, i, &phase);
         if (!answer_judgeable(verdict, &answer, VALUES_CHECK) || answer.phase == NULL) return;
         if (!worked(verdict, &answer, in->counts[i])) return;
-        /* What is wrong, the check of the values says. */
+        /* Wrong values are reported by the check of values. */
         const float *found = values_of(evidence, i);
         if (in->counts[i] > 0 && first_wrong(evidence, i) == in->counts[i] &&
             !content_is_the_devices(verdict, evidence, &phase, found, in->counts[i]))
@@ -335,7 +340,7 @@ static bool agrees(struct verdict *verdict, const struct answer *answer, const f
     return true;
 }
 
-/* Of how many work-items step 3 says nothing. */
+/* Step 3 does not prescribe the number of work-items. */
 static void judge_the_device(struct verdict *verdict, const struct answer *answer,
                              const float *wanted)
 {
@@ -350,7 +355,7 @@ static void judge_the_device(struct verdict *verdict, const struct answer *answe
         content_is_the_devices(verdict, answer->evidence, answer->phase, wanted, in->count);
 }
 
-/* One element, and no round: what it is, it stays. */
+/* With one element and no round the value stays as it is. */
 static void judge_least(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct opencl_input *in = evidence->input;
@@ -401,7 +406,7 @@ static void judge_compared(struct verdict *verdict, const struct evidence *evide
     if (!verdict_failed(verdict)) judge_least(verdict, evidence);
 }
 
-/* The phase of step 3, where it succeeded. */
+/* Finds the phase of step 3; false when it did not succeed. */
 static bool compared(struct verdict *verdict, const struct evidence *evidence, struct phase *phase)
 {
     const struct answer answer = compare_answer(evidence, phase);
@@ -437,7 +442,7 @@ static void judge_total(struct verdict *verdict, const struct evidence *evidence
     if (compared(verdict, evidence, &phase)) clock_total(verdict, evidence, &phase);
 }
 
-/* ---- what all of them keep to -----------------------------------------------------------------
+/* ---- requirements on all functions ------------------------------------------------------------
  */
 
 static bool all_written(struct verdict *verdict, const struct evidence *evidence)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The setting of one device, cut at its tabs. */
+/* The setting that describes one device, split at its tabs. */
 enum part { PLATFORM, NAME, VERSION, TYPE, UNITS, GROUP, MEMORY, LOCAL, PARTS };
 struct described {
     char text[TRACE_TEXT_SIZE];
@@ -99,7 +99,7 @@ static bool device_agrees(struct verdict *verdict, const struct evidence *eviden
     return false;
 }
 
-/* Call `i`, in which there are `there` devices. */
+/* Checks call `i`; `there` is the number of devices. */
 static bool call_agrees(struct verdict *verdict, const struct evidence *evidence, uint32_t i,
                         uint32_t there)
 {

@@ -9,7 +9,7 @@
 
 static const char *const functions[OPENCL_FUNCTIONS] = {
     OPENCL_FUNCTION_DEVICES, OPENCL_FUNCTION_SUM, OPENCL_FUNCTION_COMPARE};
-/* The check that says what is wrong where no call fails. */
+/* The checks that report errors without injected failures. */
 static const char *const good[OPENCL_FUNCTIONS] = {
     "OpenCL.EveryDeviceIsListed", "OpenCL.EveryElementIsRight", "OpenCL.HostAndDeviceAgree"};
 
@@ -43,7 +43,7 @@ static bool returned(struct verdict *verdict, const struct answer *answer,
     char name[ANSWER_NAME_SIZE];
     if (answer->code == failed->code) return true;
     answer_name(answer->api, answer->code, name);
-    /* OpenCL has none above 0. */
+    /* OpenCL's errors are not above 0. */
     if (answer->code > 0) snprintf(name, sizeof name, "%d", answer->code);
     if (answer->code == 0)
         verdict_fail(verdict, answer->evidence, failed, "%s; %s returned success.", before,
@@ -58,7 +58,8 @@ static bool returned(struct verdict *verdict, const struct answer *answer,
     return false;
 }
 
-/* Handles that were never made, or used when they were gone, on a way out that is seldom walked. */
+/* Checks for findings that an untested error path causes: handles that were never made, or were
+ * used after release. */
 static bool found_nothing(struct verdict *verdict, const struct evidence *evidence,
                           const struct phase *phase, const char *before)
 {
@@ -78,7 +79,7 @@ static bool found_nothing(struct verdict *verdict, const struct evidence *eviden
     return true;
 }
 
-/* One call of a function. Returns whether a call failed in it. */
+/* Judges one call of a function. Returns true when a call failed in it. */
 static bool judge_one(struct verdict *verdict, const struct evidence *evidence, uint32_t index)
 {
     const struct opencl_output *out = evidence->output;

@@ -1,5 +1,5 @@
 /* refused: judges the run in which calls are made to fail, one in each call of the student's
- * functions. PoCL is loaded and compiles once for all of them, which is most of what they cost.
+ * functions. They share one process, because loading PoCL and its compilation are most of the cost.
  */
 #ifndef OVERLAP_GRADER_LESSONS_13_OPENCL_REFUSED_H
 #define OVERLAP_GRADER_LESSONS_13_OPENCL_REFUSED_H
