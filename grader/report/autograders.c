@@ -1,4 +1,4 @@
-/* What autograders read: Gradescope, GitHub Classroom, Autolab, and our own JSON. */
+/* Formats of autograders: Gradescope, GitHub Classroom, Autolab, and the project's own JSON. */
 #include "grader/report/kinds.h"
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ static bool passed(const json_t *check)
     return strcmp(json_text(check, "outcome"), "passed") == 0;
 }
 
-/* Why there are no points, or how to draw the same inputs again. */
+/* Appends why there are no points, or how to draw the same inputs again. */
 static void summary(const json_t *record, struct text *text)
 {
     const char *trouble = json_text(record, "trouble");
@@ -80,7 +80,8 @@ void report_gradescope(const json_t *class, struct text *text)
     struct text output = {0};
     size_t i, j;
 
-    /* Without a score Gradescope shows that the autograder failed: no zero for the machine's sake.
+    /* Without a score Gradescope reports a failure of the autograder, instead of a zero for the
+     * machine's fault.
      */
     if (record_has_points(record))
         json_object_set_new(all, "score", json_deep_copy(json_object_get(record, "score")));
@@ -137,7 +138,7 @@ static void github_test(json_t *test, const json_t *lesson, const json_t *check)
     json_object_set_new(test, "score", json_deep_copy(json_object_get(check, "score")));
     json_object_set_new(test, "max_score", json_deep_copy(json_object_get(check, "max_score")));
     text_free(&words);
-    /* GitHub knows no hidden tests: of one there is the name, and nothing that tells of it. */
+    /* GitHub has no hidden tests: of a hidden check only the name is given. */
     if (strcmp(json_text(check, "visibility"), "visible") == 0) check_words(check, &words);
     json_put_text(test, "message", text_string(&words));
     text_free(&words);
@@ -163,7 +164,8 @@ void report_github(const json_t *class, struct text *text)
     {
         json_array_foreach(json_list(lesson, "checks"), j, check)
         {
-            /* What cannot be judged here is left out: it would be shown as a failure. */
+            /* Checks that cannot be judged here are left out, because they would be shown as
+             * failures. */
             if (!json_yes(check, "judged")) continue;
             every = every && passed(check);
             github_test(json_add_object(tests), lesson, check);
@@ -180,7 +182,7 @@ void report_github(const json_t *class, struct text *text)
 
 /* ---- Autolab ---------------------------------------------------------------------------- */
 
-/* One line, because it has to be the last that the autograder prints. */
+/* One line, because the autograder must print it last. */
 void report_autolab(const json_t *class, struct text *text)
 {
     const json_t *record = first_record(class), *lesson;

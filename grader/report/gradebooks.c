@@ -1,11 +1,11 @@
-/* What gradebooks and test viewers read: Canvas' and Moodle's CSV, JUnit's XML. */
+/* Formats of gradebooks and test viewers: Canvas' and Moodle's CSV, JUnit's XML. */
 #include "grader/report/kinds.h"
 
 #include <string.h>
 
 /* ---- CSV (RFC 4180) --------------------------------------------------------------------- */
 
-/* A spreadsheet takes what begins so for a formula. */
+/* Returns true for a value that a spreadsheet would take for a formula. */
 static bool is_formula(const char *value)
 {
     return value[0] != '\0' && strchr("=+-@\t", value[0]) != NULL;
@@ -39,7 +39,7 @@ static const json_t *lesson_of(const json_t *record, const char *name)
     return json_find(json_list(record, "lessons"), "lesson", name);
 }
 
-/* The names of all lessons that some submission was judged in, in their order. */
+/* Returns the names of all lessons in which some submission was judged, in order. */
 static json_t *all_lessons(const json_t *class)
 {
     json_t *names = json_object(), *record, *lesson;
@@ -75,12 +75,12 @@ static void canvas_row(struct text *text, const json_t *record, json_t *lessons)
         if (record_has_points(record) && lesson != NULL)
             add_number(text, json_number(lesson, "score"));
         else
-            text_add(text, ","); /* an empty cell changes nothing in Canvas */
+            text_add(text, ","); /* Canvas ignores an empty cell */
     }
     end_row(text);
 }
 
-/* A column for each lesson, because in Canvas a column is an assignment. */
+/* One column per lesson, because in Canvas a column is an assignment. */
 void report_canvas(const json_t *class, struct text *text)
 {
     json_t *lessons = all_lessons(class), *record, *most;
@@ -106,7 +106,7 @@ void report_canvas(const json_t *class, struct text *text)
     json_decref(lessons);
 }
 
-/* One sentence a lesson, then what is wrong first in each check. */
+/* Appends one sentence per lesson, and the first failure of each check. */
 static void add_feedback(struct text *text, const json_t *record)
 {
     const json_t *lesson, *check;
@@ -154,7 +154,7 @@ void report_moodle(const json_t *class, struct text *text)
             add_number(text, json_number(record, "max_score"));
             add_feedback(&words, record);
         } else {
-            text_add(text, ",,"); /* an empty grade is left as it is */
+            text_add(text, ",,"); /* Moodle ignores an empty grade */
         }
         add_cell(text, text_string(&words));
         text_free(&words);
@@ -221,7 +221,8 @@ static void junit_test(struct text *text, const char *class_name, const json_t *
     text_free(&words);
 }
 
-/* Of several submissions a suite is called "alice.Streams", because viewers key tests by class. */
+/* With several submissions a suite is called "alice.Streams", because viewers identify tests by
+ * class. */
 static void junit_record(struct text *text, const json_t *record, bool alone)
 {
     const json_t *lesson, *check;

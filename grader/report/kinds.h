@@ -1,5 +1,6 @@
-/* kinds: the writers of the single reports, for report.c alone. Each appends the whole file to
- * `text`, from {"submissions": [record...]} (report.h); those of one submission look at the first.
+/* kinds: the writers of the report formats, for report.c only. Each appends the whole file to
+ * `text`, from {"submissions": [record...]} (report.h); formats for one submission use the first
+ * record.
  *
  * Sources: https://gradescope-autograders.readthedocs.io/en/latest/specs/ (gradescope),
  * classroom-resources/autograding-grading-reporter (github), docs.autolabproject.com/lab (autolab),
@@ -22,15 +23,15 @@ void report_gradescope(const json_t *class, struct text *text);
 void report_github(const json_t *class, struct text *text);
 void report_autolab(const json_t *class, struct text *text);
 
-/* What they share. */
+/* Functions that the writers share. */
 
-/* "alice", or what stands for it. */
+/* Returns the student's name, "alice", or a substitute. */
 const char *record_name(const json_t *record);
-/* Judged to its end: it has points. */
+/* Returns true when the record was judged completely and so has points. */
 bool record_has_points(const json_t *record);
-/* Why a check did not pass, in plain text with places, for people; "" when it passed. */
+/* Appends why a check did not pass, in plain text with places; nothing when it passed. */
 void check_words(const json_t *check, struct text *text);
-/* Appends with <, >, &, " and ' replaced, for XML and HTML. */
+/* Appends the string with <, >, &, " and ' escaped for XML and HTML. */
 void text_add_escaped(struct text *text, const char *string);
 /* "3", "2.5" */
 void text_add_points(struct text *text, double points);

@@ -15,7 +15,7 @@
 static const char *const visibilities[] = {"visible", "hidden", "after_due_date", "after_published",
                                            NULL};
 
-/* What a line says; NAN and NULL where it says nothing. */
+/* One line of the table; NAN or NULL for what the line does not set. */
 struct rule {
     char pattern[128];
     double points, full, zero, worth;
@@ -38,7 +38,7 @@ static int wrong(struct text *why, const char *path, unsigned line, const char *
     return -1;
 }
 
-/* Returns 0, or -1: not a number that can be used. */
+/* Returns 0, or -1: not a valid number. */
 static int read_number(const char *value, double *number)
 {
     char *end;
@@ -70,7 +70,7 @@ static int read_word(struct rule *rule, const char *word)
     return rule->visibility != NULL ? 0 : -1;
 }
 
-/* Adds the rules of one file, whose text is cut up. Returns 0 or -1 with a sentence. */
+/* Adds the rules of one file, whose text is cut up. Returns 0, or -1 with a sentence. */
 static int read_rules(struct marks *marks, char *text, const char *path, struct text *why)
 {
     char *next = text, *line, *rest, *word;
@@ -138,7 +138,7 @@ void marks_free(struct marks *marks)
     free(marks);
 }
 
-/* What all rules together say of a check. */
+/* Combines all rules that apply to a check. */
 static struct rule rule_for(const struct marks *marks, const char *suite, const char *check)
 {
     struct rule found = {.full = NAN, .zero = NAN, .worth = NAN, .visibility = visibilities[0]};
@@ -158,12 +158,13 @@ static struct rule rule_for(const struct marks *marks, const char *suite, const 
     return found;
 }
 
-/* The part of its points that a check gets, 0 to 1, and why where that is not plain. */
+/* Returns the fraction of its points that a check gets, 0 to 1, and why where that is not
+ * obvious. */
 static double part_of_points(const struct rule *rule, const json_t *check, struct text *why)
 {
     if (strcmp(json_text(check, "outcome"), "passed") == 0) return 1;
     if (isnan(rule->full) || isnan(rule->zero)) return 0;
-    /* "1.62 times the reference; at most 1.5": the grader's own words. */
+    /* "1.62 times the reference; at most 1.5": written by the grader itself. */
     const char *text = json_text(json_object_get(check, "figures"), "time_ratio");
     char *end;
     double ratio = strtod(text, &end);
@@ -175,7 +176,7 @@ static double part_of_points(const struct rule *rule, const json_t *check, struc
     return part;
 }
 
-/* Returns its points, not rounded: a sum of rounded ones is not what it should be. */
+/* Returns the check's points, unrounded, so that sums are exact. */
 static double apply_to_check(const struct rule *rule, json_t *check, double scale)
 {
     struct text why = {0};

@@ -1,5 +1,5 @@
-/* The page for a class, and the one for a student: HTML that needs no network and, for reading, no
- * script. Everything that came from outside goes through text_add_escaped. */
+/* The HTML pages for a class and for a student. They need no network and, for reading, no script.
+ * All text from outside is escaped by text_add_escaped. */
 #include "grader/base/embedded.h"
 #include "grader/report/kinds.h"
 
@@ -11,7 +11,7 @@
 
 static void begin_page(struct text *text, const char *title)
 {
-    /* The policy is the proof that the page loads nothing. */
+    /* The policy guarantees that the page loads nothing. */
     text_add(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
@@ -156,7 +156,7 @@ void report_student_page(const json_t *class, struct text *text)
     text_add(text, "</body>\n</html>\n");
 }
 
-/* ---- the class at a glance -------------------------------------------------------------- */
+/* ---- overview of the class -------------------------------------------------------------- */
 
 struct lesson_sum {
     char name[128];
@@ -174,7 +174,7 @@ struct sums {
     size_t lesson_count;
     struct finding_sum *findings;
     size_t finding_count;
-    size_t judged, absent; /* absent: handed in nothing */
+    size_t judged, absent; /* absent: students who handed in nothing */
     double score, most;
 };
 
@@ -287,7 +287,7 @@ static void add_glance(struct text *text, const struct sums *sums)
     text_add(text, "</tbody></table></div>\n");
 }
 
-/* ---- one row a student ------------------------------------------------------------------ */
+/* ---- one row per student ---------------------------------------------------------------- */
 
 static void add_points_cell(struct text *text, const json_t *record, const json_t *of)
 {
@@ -310,7 +310,7 @@ static void add_points_cell(struct text *text, const json_t *record, const json_
     text_add(text, "</td>");
 }
 
-/* What the search looks through, beside the name: failed checks and the kinds of finding. */
+/* Adds the words that the search examines besides the name: failed checks and kinds of finding. */
 static void add_words(struct text *text, const json_t *record)
 {
     const json_t *lesson, *check, *failure;
@@ -395,7 +395,7 @@ static void add_students(struct text *text, const json_t *class, const struct su
     }
 }
 
-/* ---- the rest --------------------------------------------------------------------------- */
+/* ---- similar submissions and changes ------------------------------------------------------ */
 
 static void add_similar(struct text *text, const json_t *class)
 {

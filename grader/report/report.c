@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An answer for one submission; for a class, a folder of them. */
+/* A format for one submission; a class needs a folder of them. */
 #define SINGLE 1u
-/* Somebody waits for this file: while grading goes on it says so. */
+/* Somebody waits for this file: it is also written while grading goes on. */
 #define ANSWER 2u
 
 struct report_kind {
