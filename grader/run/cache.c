@@ -18,7 +18,7 @@
 #endif
 #define PATIENCE_SECONDS 2.0
 
-/* The slot's OVERLAP_ORDER, as emulator/timeline understands it. */
+/* Returns the slot's value of OVERLAP_ORDER, in the form that emulator/timeline understands. */
 static const char *order_of(enum cache_slot slot, char text[CACHE_ORDER])
 {
     if (slot == SLOT_GPU) return NULL;
@@ -38,7 +38,7 @@ int cache_open(struct cache *store)
     store->sets = calloc(store->plan_count + 1, sizeof *store->sets);
     store->wanted = calloc(store->plan_count + 1, sizeof *store->wanted);
     if (store->sets == NULL || store->wanted == NULL) return -1;
-    /* Without debug information lines are not known, but the grading goes on. */
+    /* Without debug information the lines are unknown, but grading goes on. */
     const char *root = store->toolchain->compiled_source;
     store->sources = sources_open(store->compiled->library, store->handed_in->shown, root);
     snprintf(store->reference_shown, sizeof store->reference_shown, "solutions/%.100s",
@@ -123,7 +123,7 @@ size_t cache_slots(const struct devices *devices, const struct lesson *lesson,
     return count;
 }
 
-/* After the run in which no call was made to fail, those in which one is. Returns 0 or -1. */
+/* After the run without failures, makes the runs in which one call fails each. Returns 0 or -1. */
 static int make_faults(const struct run_request *plain, struct run_set *set,
                        struct trouble *trouble)
 {
@@ -149,7 +149,7 @@ static int make_faults(const struct run_request *plain, struct run_set *set,
     return 0;
 }
 
-/* What the judge sees of a set: of each run all others. */
+/* Sets the pointers through which the judge reaches all runs of the set from each of them. */
 static void join(struct run_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -178,25 +178,25 @@ static struct run_request request_for(const struct cache *store, const struct ru
     };
 }
 
-/* ---- by turns --------------------------------------------------------------------------------
- * On a GPU, in sets of fresh processes: a lucky place in memory, or what the first call left
- * behind, is in every sample of a process. Making a context and ending it takes a fifth of a second
- * of all processes' time, so the first set is one process of the submission and one of the
- * reference. Two of each follow where that luck could turn the verdict. */
+/* ---- timed runs in turn ----------------------------------------------------------------------
+ * On a GPU timed runs are made in sets of fresh processes, because a favourable memory layout, or
+ * an effect of the first call, is in every sample of a process. Making and ending a context takes a
+ * fifth of a second of all processes' time, so the first set has one process of the submission and
+ * one of the reference. Sets with two of each follow where that effect could change the verdict. */
 
 static const struct {
     bool reference;
-    unsigned repeat; /* the same inputs within a pair */
+    unsigned repeat; /* pairs with the same number get the same inputs */
 } in_turn[] = {{false, 0}, {true, 0}, {true, 1}, {false, 1}};
 static const struct turns_pair turn_pairs[] = {{0, 1}, {3, 2}};
 
 #define IN_TURN (sizeof in_turn / sizeof *in_turn)
 #define TURN_PAIRS (sizeof turn_pairs / sizeof *turn_pairs)
 #define MOST_SETS 3
-/* A process may be slow or fast for as long as it lives, by so much: where its memory lies. What
- * makes its contexts anew in each round lies somewhere else each time. */
+/* A process may be slow or fast for its whole life, by up to this factor, depending on its memory
+ * layout. A process that makes its contexts anew in each round has another layout each time. */
 #define OF_A_PROCESS 1.35
-/* Nothing but the program makes this difference. */
+/* A ratio beyond this factor is due to the program alone. */
 #define BEYOND_DOUBT 2.0
 
 static size_t pairs_of_set(unsigned number)
@@ -204,8 +204,8 @@ static size_t pairs_of_set(unsigned number)
     return number == 0 ? 1 : TURN_PAIRS;
 }
 
-/* The process of the submission that ended badly, or cannot be judged: the one whose turn it was,
- * because the others may have waited for it until their time was up. SIZE_MAX: none. */
+/* Returns the process of the submission that ended badly or cannot be judged: the one that had the
+ * turn, because the others may have waited for it until their time was up. SIZE_MAX: none. */
 static size_t worst_of(const struct turns *turns, const struct evidence *whole)
 {
     size_t worst = SIZE_MAX;
@@ -216,7 +216,7 @@ static size_t worst_of(const struct turns *turns, const struct evidence *whole)
     return worst;
 }
 
-/* Round by round, pair by pair. Returns 0 or -1. */
+/* Splits the evidence into rounds, pair by pair. Returns 0 or -1. */
 static int split(const struct turns *turns, const struct evidence *whole, struct run_set *set)
 {
     for (unsigned round = 1; round <= turns->rounds; round++) {
@@ -236,7 +236,8 @@ static int split(const struct turns *turns, const struct evidence *whole, struct
     return 0;
 }
 
-/* Only this is shown of the set: a run that ended badly, or one that has nothing beside it. */
+/* Reduces the set to this one evidence: a run that ended badly, or one without a reference beside
+ * it. */
 static void show_alone(struct run_set *set, const struct evidence *one)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -249,8 +250,8 @@ static void show_alone(struct run_set *set, const struct evidence *one)
     set->repeats[0].references = NULL;
 }
 
-/* Fresh processes, whose rounds are added to the set. Returns 0 or -1; *again: more of them would
- * say more. */
+/* Runs a set of fresh processes and adds their rounds to the set. Returns 0 or -1; *again is set
+ * when more processes could change the outcome. */
 static int add_turns(struct cache *store, const struct run_plan *plan, unsigned number,
                      struct run_set *set, bool *again, struct trouble *trouble)
 {
@@ -270,14 +271,14 @@ static int add_turns(struct cache *store, const struct run_plan *plan, unsigned 
     }
     if (run_make_in_turn(requests, &turns, whole, trouble) != 0) return -1;
     const size_t worst = worst_of(&turns, whole);
-    if (worst != SIZE_MAX) { /* there is nothing to time, and why is all there is to say */
+    if (worst != SIZE_MAX) { /* nothing can be timed; only the ending is reported */
         show_alone(set, &whole[worst]);
         memset(&whole[worst], 0, sizeof whole[worst]);
     } else if (turns.rounds > 0) {
         result = split(&turns, whole, set);
         join(set);
         *again = true;
-    } else if (set->count == 0) { /* the reference did not get so far: not the submission's doing */
+    } else if (set->count == 0) { /* the reference failed, not the submission */
         result = rounds_take(&whole[0], 0, &one);
         if (result == 0) show_alone(set, &one);
     }
@@ -286,7 +287,7 @@ static int add_turns(struct cache *store, const struct run_plan *plan, unsigned 
     return result;
 }
 
-/* Other processes might say something else. */
+/* Returns true when other processes could give another outcome. */
 static bool is_in_doubt(const struct run_plan *plan, const struct timing *timing, unsigned number)
 {
     const struct ratio *ratio = &timing->ratio;
@@ -297,7 +298,7 @@ static bool is_in_doubt(const struct run_plan *plan, const struct timing *timing
            (timing->outcome == TIMING_MET && alone && ratio->high * OF_A_PROCESS > ratio->limit);
 }
 
-/* Returns 0 or -1. */
+/* Makes the timed runs of a plan in turn. Returns 0 or -1. */
 static int make_in_turn(struct cache *store, const struct run_plan *plan, struct run_set *set,
                         struct trouble *trouble)
 {
@@ -319,8 +320,8 @@ static int make_in_turn(struct cache *store, const struct run_plan *plan, struct
     return 0;
 }
 
-/* The submission's run, and the reference's beside it where there is one: on the emulator, whose
- * clock is the device's own, neither is in the other's time. Returns 0 or -1. */
+/* Makes the submission's run, and the reference's at the same time where there is one. The
+ * emulator's clock is virtual, so neither affects the other's time. Returns 0 or -1. */
 static int make_pair(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
                      struct run_set *set, struct trouble *trouble)
 {
@@ -338,7 +339,8 @@ static int make_pair(struct cache *store, const struct run_plan *plan, enum cach
     return result;
 }
 
-/* Once; on the emulator, whose clock is exact, also what is timed. Returns 0 or -1. */
+/* Makes the run once; on the emulator, whose clock is exact, this includes timed runs. Returns 0 or
+ * -1. */
 static int make_once(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
                      struct run_set *set, bool timed, struct trouble *trouble)
 {
@@ -358,12 +360,12 @@ static int make_once(struct cache *store, const struct run_plan *plan, enum cach
     }
     if (same) set->references = set->repeats;
     join(set);
-    /* The judge is shown a reference beside a good submission only. */
+    /* The judge sees a reference only beside a submission that ended well. */
     if (!evidence_usable(set->repeats)) set->repeats->references = NULL;
     return 0;
 }
 
-/* ---- what does not end -----------------------------------------------------------------------
+/* ---- runs that do not end --------------------------------------------------------------------
  */
 
 static bool does_not_end(const struct evidence *evidence)
@@ -376,7 +378,7 @@ static bool does_not_end(const struct evidence *evidence)
     return false;
 }
 
-/* After the runs of a set: the reference solution's are none of the submission's. */
+/* Checks the runs of a set for one that did not end. The reference's runs do not count. */
 static void note_endless(struct cache *store, const struct run_plan *plan,
                          const struct run_set *set)
 {
@@ -390,14 +392,15 @@ static void note_endless(struct cache *store, const struct run_plan *plan,
     }
 }
 
-/* It would not be waited for: nothing is left of the patience, or it is many runs. */
+/* Returns true when the run is not made any more: the time for such runs is used up, or the plan
+ * has many runs. */
 static bool is_given_up(const struct cache *store, const struct run_plan *plan)
 {
     return store->endless != NULL &&
            (store->patience_s <= 0 || (plan->flags & RUN_INJECTIONS) != 0);
 }
 
-/* Evidence of a run that was not made. Returns 0 or -1. */
+/* Makes the evidence of a run that was not made. Returns 0 or -1. */
 static int make_nothing(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
                         struct run_set *set, struct trouble *trouble)
 {
@@ -422,7 +425,7 @@ static int make_nothing(struct cache *store, const struct run_plan *plan, enum c
     return 0;
 }
 
-/* Timed, and there is something to compare it with. */
+/* Returns true for a timed plan with a compiled reference. */
 static bool is_compared(const struct cache *store, const struct run_plan *plan)
 {
     return (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
@@ -443,7 +446,8 @@ static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot
 
 /* ---- side by side ---------------------------------------------------------------------------- */
 
-/* For the runs of one submission that are RUN_LARGE, each of them with contexts of half a GiB.
+/* GPU memory that is enough for all RUN_LARGE runs of one submission at once; each of them has
+ * contexts of half a GiB.
  */
 #define ROOMY ((uint64_t)40 << 30)
 
@@ -452,19 +456,19 @@ static bool is_roomy(const struct cache *store)
     return store->devices->gpu_bytes >= ROOMY;
 }
 
-/* The device's own times are judged: nothing else may be in them. */
+/* Returns true where the device's own times are judged, so that nothing else may run beside it. */
 static bool is_alone(const struct run_plan *plan)
 {
     return (plan->flags & (RUN_TIMED | RUN_ALONE)) != 0;
 }
 
-/* A run that could be made. */
+/* A run that may be made. */
 struct candidate {
     size_t plan;
     enum cache_slot slot;
 };
 
-/* May it be made together with the one that was asked for? */
+/* Returns true when `other` may be made together with `asked`. */
 static bool goes_with(const struct cache *store, struct candidate asked, struct candidate other)
 {
     const struct run_plan *plans = store->handed_in->lesson->runs;
@@ -473,12 +477,12 @@ static bool goes_with(const struct cache *store, struct candidate asked, struct 
         return false;
     if (asked.slot != SLOT_GPU) return other.slot != SLOT_GPU && other.plan == asked.plan;
     if (other.slot != SLOT_GPU || is_alone(&plans[other.plan])) return false;
-    /* The lock that a large one needs is there if it was a large one that was asked for. */
+    /* A RUN_LARGE run needs a lock, which is held only if a RUN_LARGE run was asked for. */
     if (plans[asked.plan].flags & RUN_LARGE) return is_roomy(store);
     return (plans[other.plan].flags & RUN_LARGE) == 0;
 }
 
-/* The one that was asked for, and those that go with it. Returns how many. */
+/* Lists the run that was asked for and those that go with it. Returns how many. */
 static size_t list_candidates(const struct cache *store, struct candidate asked,
                               struct candidate *list)
 {
@@ -501,8 +505,8 @@ static struct run_set *set_of(const struct cache *store, struct candidate candid
     return &store->sets[candidate.plan][candidate.slot];
 }
 
-/* Makes the runs of the list, and keeps those that were made. After one that ends badly the others
- * wait until they are asked for. Returns 0 or -1. */
+/* Makes the runs of the list and keeps those that were made. After a run that ends badly the
+ * remaining ones wait until they are asked for. Returns 0 or -1. */
 static int make_listed(struct cache *store, const struct candidate *list, size_t count,
                        struct trouble *trouble)
 {
@@ -539,8 +543,8 @@ static int make_listed(struct cache *store, const struct candidate *list, size_t
     return result;
 }
 
-/* This run, and those that go with it: on a GPU most of the time of a small run is the start of its
- * process; on the emulator a run seldom uses more than one processor. Returns 0 or -1. */
+/* Makes this run and those that go with it. On a GPU most of a small run's time is process start;
+ * on the emulator a run seldom uses more than one processor. Returns 0 or -1. */
 static int make_together(struct cache *store, size_t plan, enum cache_slot slot,
                          struct trouble *trouble)
 {
@@ -560,7 +564,7 @@ static int make_locked(struct cache *store, size_t plan, struct trouble *trouble
 {
     const struct run_plan *asked = &store->handed_in->lesson->runs[plan];
     const bool alone = is_alone(asked);
-    /* Runs by turns take the lock themselves: inputs are drawn and results read without it. */
+    /* Timed runs take the lock themselves, so that inputs are drawn and results read without it. */
     if (is_compared(store, asked))
         return make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], trouble);
     const bool large = (asked->flags & RUN_LARGE) != 0;
@@ -577,8 +581,8 @@ static int make_locked(struct cache *store, size_t plan, struct trouble *trouble
     return result;
 }
 
-/* Once a run has not come to its end, the others are made one after another, and each may be the
- * last: is_given_up. */
+/* Makes runs on the emulator, side by side. Once a run has not come to its end, the others are made
+ * one after another, because each may be the last (is_given_up). */
 static int make_on_emulator(struct cache *store, size_t plan, enum cache_slot slot,
                             struct trouble *trouble)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Asks the probe. NVIDIA's driver needs about a third of a second when it is there. */
+/* Starts the probe. NVIDIA's driver takes about a third of a second to start. */
 static void look_for_gpu(struct devices *devices, const struct toolchain *toolchain,
                          struct trouble *trouble)
 {
@@ -18,7 +18,7 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
     char library_path[PATH_MAX], visible[256];
     const char *environment[] = {"PATH=/usr/bin:/bin", NULL, NULL, NULL};
     size_t count = 1;
-    /* Both decide which GPUs the user's programs see. */
+    /* Both variables decide which GPUs the user's programs see. */
     if (getenv("LD_LIBRARY_PATH") != NULL) {
         snprintf(library_path, sizeof library_path, "LD_LIBRARY_PATH=%s",
                  getenv("LD_LIBRARY_PATH"));
@@ -80,7 +80,7 @@ static bool any_is_there(const char *const *patterns)
     return there;
 }
 
-/* Nothing of it is loaded: the grader never touches a device. */
+/* Looks for files only and loads nothing: the grader never touches a device. */
 static void look_for_opencl(struct devices *devices, const struct toolchain *toolchain)
 {
     char of_toolkit[PATH_MAX];

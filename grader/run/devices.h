@@ -1,4 +1,4 @@
-/* devices: which devices there are to grade on.
+/* devices: finds out which devices there are to grade on.
  */
 #ifndef OVERLAP_GRADER_RUN_DEVICES_H
 #define OVERLAP_GRADER_RUN_DEVICES_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which device was asked for. */
+/* The device that the user asked for. */
 enum devices_wanted {
     DEVICE_AUTO,
     DEVICE_GPU,
@@ -17,20 +17,20 @@ enum devices_wanted {
 };
 
 struct devices {
-    bool gpu;      /* grade on it */
-    bool emulator; /* grade on it, at least what has to do with order */
+    bool gpu;      /* grade on a GPU */
+    bool emulator; /* grade on the emulator, at least the order checks */
     char gpu_name[128];
-    uint64_t gpu_bytes; /* of its memory; 0: not known */
-    char no_gpu[256];   /* why not, as the end of a sentence */
+    uint64_t gpu_bytes; /* size of the GPU's memory; 0: not known */
+    char no_gpu[256];   /* why there is none, as the end of a sentence */
     char no_emulator[256];
     char no_opencl[160];     /* why PoCL cannot be graded on, as a sentence; "": it can */
-    char no_opencl_gpu[160]; /* the same of NVIDIA's OpenCL */
+    char no_opencl_gpu[160]; /* the same for NVIDIA's OpenCL */
 };
 
-/* Looks for a GPU (in a process of its own: build/grader/probe) unless the emulator alone was asked
- * for, for the emulator's libraries, and, where `opencl` says that a lesson needs it, for OpenCL.
- * Returns 0, or 2 with a sentence when what was asked for is
- * not there, or with trouble when it could not be looked for. */
+/* Looks for a GPU (with build/grader/probe, in a process of its own) unless only the emulator was
+ * asked for, for the emulator's libraries, and, with `opencl`, for OpenCL. Returns 0; or 2 with a
+ * sentence when a device that was asked for is missing, or with trouble when the search itself
+ * failed. */
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
                  enum devices_wanted wanted, bool opencl, struct text *why,
                  struct trouble *trouble);

@@ -32,7 +32,7 @@ int gpu_lock_take(const struct toolchain *toolchain, enum gpu_lock_kind kind,
 void gpu_lock_release(int lock)
 {
     if (lock < 0) return;
-    /* In so many words: a process that was forked meanwhile has it open as well. */
+    /* Unlocks explicitly, because a process forked meanwhile has the file open as well. */
     flock(lock, LOCK_UN);
     close(lock);
 }

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define DEFAULT_SECONDS 20
-/* On the software device, where a run of a solution takes a tenth of a second. */
+/* Time limit on the software device, where a solution's run takes a tenth of a second. */
 #ifdef __SANITIZE_ADDRESS__
 #define EMULATOR_SECONDS 20
 #else
@@ -39,15 +39,15 @@
 #define FILES_LIMIT 4096
 #define MOST_VARIABLES 24
 #define MOST_READ 16
-/* What PoCL compiles kernels with, and the program by which it links them. */
+/* Files with which PoCL compiles kernels, and the program with which it links them. */
 #define POCL_FILES "/usr/share/pocl"
 #define POCL_LINKER "/usr/bin/ld"
 #define MOST_AT_ONE_TIME 4
 
-/* ---- what the runner is handed ----------------------------------------------------------------
+/* ---- files handed to the runner ----------------------------------------------------------------
  */
 
-/* A memory file of that size. Returns the descriptor, or -1 with errno. */
+/* Makes a memory file of that size. Returns the descriptor, or -1 with errno. */
 static int memory_file(const char *name, size_t size)
 {
     int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -99,9 +99,9 @@ static int poison(int file, size_t size)
 /* ---- the environment --------------------------------------------------------------------------
  */
 
-/* Warp instructions after which the software device stops a kernel and says where it goes round: a
- * few seconds, before the run's own limit can say only that it ran, and far more than any lesson's
- * kernel takes. */
+/* Number of warp instructions after which the software device stops a kernel and reports where it
+ * loops: a few seconds, less than the run's own limit, which could not name the line, and far more
+ * than any lesson's kernel takes. */
 #define INSTRUCTION_LIMIT "200000000"
 
 struct environment {
@@ -119,7 +119,7 @@ static void set(struct environment *environment, const char *name, const char *v
     environment->list[++environment->count] = NULL;
 }
 
-/* What the submission does not get to see (control.h). Returns 0 or -1. */
+/* Writes the settings, which the submission does not get to see (control.h). Returns 0 or -1. */
 static int write_settings(int file, const struct run_request *request,
                           const struct run_input *input, const struct trace_key *key, uint64_t word)
 {
@@ -136,17 +136,18 @@ static int write_settings(int file, const struct run_request *request,
         {CONTROL_LIBRARIES_SETTING,
          emulator ? request->toolchain->emulator : request->toolchain->cuda_libraries},
         {TRACE_KEY_VARIABLE, key_text},
-        /* Looking for the line of each call takes microseconds, which a timed run has not. */
+        /* Finding the line of each call takes microseconds, too much for a timed run. */
         {"OVERLAP_CALLERS", !emulator && request->plan->flags & RUN_TIMED ? "0" : NULL},
         {CONTROL_WORD_SETTING, word_text},
         {CONTROL_TIMED_SETTING, request->rounds > 0 ? request->plan->phase : NULL},
         {"OVERLAP_ORDER", emulator ? request->order : NULL},
-        /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
+        /* In other runs times are measured or calls counted, which holding back a thread would
+         * change.
          */
         {CONTROL_THREADS_VARIABLE, emulator && every_order ? request->order : NULL},
-        /* A time hangs on nothing but the submission. */
+        /* Makes a time depend on the submission only. */
         {"OVERLAP_TURNS", emulator && request->plan->flags & RUN_TIMED ? "on" : NULL},
-        {"OVERLAP_QUIET", emulator ? "all" : NULL}, /* what it finds is in the trace */
+        {"OVERLAP_QUIET", emulator ? "all" : NULL}, /* findings are in the trace */
         {"OVERLAP_FAIL", emulator && !host ? request->injection : NULL},
         {REFUSALS_VARIABLE, !emulator || !injections ? NULL
                             : host                   ? request->injection
@@ -175,8 +176,8 @@ static int write_settings(int file, const struct run_request *request,
     return result;
 }
 
-/* All that the submission gets to see: nothing of the grader's own, no seed, and not which run this
- * is. */
+/* Makes the environment, which is all that the submission gets to see: nothing of the grader's own,
+ * no seed, and not which run this is. */
 static void make_environment(struct environment *environment, const struct run_request *request,
                              const struct run_input *input, const char *scratch)
 {
@@ -193,12 +194,12 @@ static void make_environment(struct environment *environment, const struct run_r
     if (request->device == DRIVE_EMULATOR) {
         set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
     } else {
-        /* The driver may be where only the user's own path leads (containers). */
+        /* The driver may be found only through the user's own path (containers). */
         const char *search = getenv("LD_LIBRARY_PATH");
         snprintf(path, sizeof path, "%s%s%s", toolchain->cuda_libraries, search ? ":" : "",
                  search ? search : "");
         set(environment, "LD_LIBRARY_PATH", path);
-        /* NVIDIA's OpenCL has libcuda beneath it, which would start the recorder. */
+        /* NVIDIA's OpenCL uses libcuda, which would start the recorder. */
         if (!(request->plan->flags & RUN_OPENCL) && access(toolchain->recorder, R_OK) == 0)
             set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
         if (!input->chooses)
@@ -206,16 +207,16 @@ static void make_environment(struct environment *environment, const struct run_r
     }
     if (input->chooses) set(environment, "CUDA_VISIBLE_DEVICES", input->visible);
 #ifdef __SANITIZE_ADDRESS__
-    /* The runner is built with the sanitizer as well; crashes are its own handler's business, and
-     * what a submission leaks on the host is not judged here. */
+    /* The runner is built with the sanitizer too. Crashes are left to the runner's own handler, and
+     * a submission's leaks on the host are not judged here. */
     set(environment, "ASAN_OPTIONS",
         "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:"
         "handle_sigill=0:allocator_may_return_null=1");
 #endif
 }
 
-/* Makes what control.h lists. Input and settings can be written by nobody any more; none of them
- * can change its size. Returns 0 or -1 with errno. */
+/* Makes the files that control.h lists. Input and settings are sealed against writing, and no file
+ * can change its size. Returns 0, or -1 with errno. */
 static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input,
                       const struct run_request *request, const struct evidence_rounds *rounds,
                       const struct trace_key *key, uint64_t word)
@@ -253,7 +254,8 @@ static const enum evidence_ending endings[] = {
     [PROCESS_FILES] = ENDED_FILES,         [PROCESS_ABANDONED] = ENDED_UNWATCHED,
 };
 
-/* How many processes the kernel has killed for want of memory so far: proc(5), vmstat. */
+/* Returns how many processes the kernel has killed for want of memory so far. Source: proc(5),
+ * vmstat. */
 static uint64_t oom_kills(void)
 {
     FILE *file = fopen("/proc/vmstat", "re");
@@ -266,7 +268,8 @@ static uint64_t oom_kills(void)
     return kills;
 }
 
-/* It ended as it did for the machine's sake: then no ending is concluded from it. */
+/* Returns true, with trouble, when the process ended because of the machine; such a run gets no
+ * ending. */
 static bool is_machines_trouble(const struct run_request *request,
                                 const struct process_result *result, const struct control *control,
                                 uint64_t killed_before, struct trouble *trouble)
@@ -294,7 +297,7 @@ static bool is_machines_trouble(const struct run_request *request,
     return trouble->kind != TROUBLE_NONE;
 }
 
-/* Puts together how it ended: what the supervisor saw and what the runner wrote down. */
+/* Determines how the run ended from what the supervisor saw and what the runner recorded. */
 static void conclude(struct evidence *evidence, const struct process_result *result,
                      struct control *control)
 {
@@ -334,7 +337,8 @@ static void conclude(struct evidence *evidence, const struct process_result *res
     }
 }
 
-/* Takes the output, the trace and what was printed. Returns 0 or -1: no memory. */
+/* Copies the output, the trace and the printed text into the evidence. Returns 0, or -1: no
+ * memory. */
 static int collect(struct evidence *evidence, struct process *process, int output, int trace,
                    const struct trace_key *key)
 {
@@ -362,7 +366,7 @@ static int prepare_round(const struct run_request *request, unsigned round, stru
     struct random_source random;
     char label[256];
 
-    /* Each round is another repetition to the inputs. */
+    /* For the inputs each round counts as another repetition. */
     snprintf(label, sizeof label, "%s/%s/%d/%s/%u", request->lesson->folder, request->plan->name,
              (int)request->device, request->order != NULL ? request->order : "",
              request->repeat * CONTROL_ROUNDS + round);
@@ -381,14 +385,14 @@ static size_t aligned(size_t size)
     return (size + ROUND_ALIGNMENT - 1) / ROUND_ALIGNMENT * ROUND_ALIGNMENT;
 }
 
-/* On a GPU every third round is recorded: it shows what was done, and in the others the recorder,
- * which takes a microsecond and more of each call and copy, is out of the time. */
+/* On a GPU every third round is recorded and shows what was done. In the others the recorder, which
+ * costs a microsecond or more per call and copy, does not affect the time. */
 static bool is_recorded(const struct run_plan *plan, unsigned round)
 {
     return (plan->flags & RUN_RECORDED) || round == 0 || round % 3 == 1;
 }
 
-/* All rounds' inputs. */
+/* The inputs of all rounds. */
 struct drawing {
     const struct run_request *request;
     struct run_input each[CONTROL_ROUNDS];
@@ -402,7 +406,8 @@ static void draw_round(void *user, size_t round)
         prepare_round(drawing->request, (unsigned)round, &drawing->each[round]);
 }
 
-/* Those of all rounds, one behind the other, into one; and where each is. Returns 0 or -1. */
+/* Draws the inputs of all rounds into one buffer, one after another, and records where each is.
+ * Returns 0 or -1. */
 static int prepare_rounds(const struct run_request *request, struct run_input *input,
                           struct evidence_rounds *rounds)
 {
@@ -443,21 +448,22 @@ static int prepare(const struct run_request *request, struct run_input *input,
 /* ---- a run ------------------------------------------------------------------------------------
  */
 
-/* Between its begin and its end. */
+/* The state of a run between set_up and end. */
 struct running {
     const struct run_request *request;
     struct evidence *evidence;
     struct process *process;
     int files[CONTROL_FD_COUNT];
-    struct trace_key key; /* of its record */
+    struct trace_key key; /* of its trace */
     uint64_t word;        /* CONTROL_WORD_SETTING */
     char scratch[PATH_MAX - 64];
-    struct run_input input; /* the evidence's, once it is drawn */
+    struct run_input input; /* belongs to the evidence once it is drawn */
     struct evidence_rounds rounds;
     uint64_t killed_before; /* oom_kills() */
 };
 
-/* Leaves nothing of it but the evidence, and of that nothing if it failed. Returns `result`. */
+/* Releases everything except the evidence; with `result` not 0 the evidence too. Returns
+ * `result`. */
 static int finish(struct running *run, int result)
 {
     process_free(run->process);
@@ -472,7 +478,7 @@ static int finish(struct running *run, int result)
     return result;
 }
 
-/* The files and folders that the runner is handed. Returns 0, or -1 with errno. */
+/* Makes the files and folders that the runner gets. Returns 0, or -1 with errno. */
 static int make_room(struct running *run)
 {
     const char *temporary = getenv("TMPDIR");
@@ -489,8 +495,8 @@ static int make_room(struct running *run)
     return make_files(run->files, &run->input, run->request, &run->rounds, &run->key, run->word);
 }
 
-/* What the runner reads beside the system's libraries; the lists' strings are the toolchain's and
- * `search`, which is cut into its folders. */
+/* Lists what the runner may read besides the system's libraries. The strings belong to the
+ * toolchain and to `search`, which is cut into its folders. */
 static void list_read(const struct run_request *request, char *search,
                       const char *list[MOST_READ + 1])
 {
@@ -526,7 +532,7 @@ static struct process *start(const struct running *run)
     if (environment == NULL) return NULL;
 
     make_environment(environment, request, &run->input, run->scratch);
-    /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
+    /* NVIDIA's driver may start its own helper program (nvidia-modprobe) for a moment. */
     const bool opencl = (request->plan->flags & RUN_OPENCL) != 0;
     const unsigned helpers = request->device == DRIVE_GPU || opencl ? 1 : 0;
     const char *arguments[] = {request->toolchain->runner, request->library, NULL};
@@ -559,7 +565,7 @@ static struct process *start(const struct running *run)
     return process;
 }
 
-/* For all rounds but the first. */
+/* Returns the seconds allowed for all rounds but the first. */
 static double rounds_seconds(const struct evidence *evidence)
 {
     const double allowed = evidence->allowed_seconds;
@@ -570,7 +576,7 @@ static double seconds_for(const struct run_request *request)
 {
     double seconds = request->plan->seconds > 0 ? request->plan->seconds : DEFAULT_SECONDS;
 
-    /* PoCL compiles in that time. */
+    /* With OpenCL the time includes PoCL's compilation. */
     const bool opencl = (request->plan->flags & RUN_OPENCL) != 0;
     if (request->device == DRIVE_EMULATOR && !opencl && seconds > EMULATOR_SECONDS)
         seconds = EMULATOR_SECONDS;
@@ -579,8 +585,8 @@ static double seconds_for(const struct run_request *request)
     return seconds;
 }
 
-/* Draws the inputs and makes the files. Returns 0: go() is to follow. Or -1: there is nothing left
- * of it. */
+/* Draws the inputs and makes the files. Returns 0: go() must follow; or -1: everything is
+ * released. */
 static int set_up(struct running *run, const struct run_request *request, struct evidence *evidence,
                   struct trouble *trouble)
 {
@@ -601,7 +607,7 @@ static int set_up(struct running *run, const struct run_request *request, struct
         .repeat_count = 1,
         .after = request->after,
     };
-    /* The others' turns are waited for, too. */
+    /* Includes the time spent waiting for the other processes' turns. */
     if (request->rounds > 0) evidence->allowed_seconds += rounds_seconds(evidence);
     const int prepared = prepare(request, &run->input, &run->rounds);
     evidence->input = run->input.data;
@@ -618,7 +624,8 @@ static int set_up(struct running *run, const struct run_request *request, struct
     return 0;
 }
 
-/* Returns 0: run->process runs, and end() is to follow. Or -1: there is nothing left of it.
+/* Starts the process. Returns 0: run->process runs, and end() must follow; or -1: everything is
+ * released.
  */
 static int go(struct running *run, struct trouble *trouble)
 {
@@ -629,14 +636,14 @@ static int go(struct running *run, struct trouble *trouble)
     return finish(run, -1);
 }
 
-/* After its process has ended. Returns 0 or -1. */
+/* Completes the evidence after the process has ended. Returns 0 or -1. */
 static int end(struct running *run, struct trouble *trouble)
 {
     struct control control;
 
     if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
     control.message[sizeof control.message - 1] = '\0';
-    if (control.word != run->word) { /* the submission says so, and not the runner */
+    if (control.word != run->word) { /* the submission wrote it, not the runner */
         control.want = 0;
         if (control.stage == CONTROL_REFUSED) control.stage = CONTROL_STARTED;
     }
@@ -687,7 +694,7 @@ int run_make_several(const struct run_request *requests, size_t count, struct ev
     }
 }
 
-/* The page that the process and we share. NULL: it cannot be mapped. */
+/* Maps the page that the process and the grader share. NULL: it cannot be mapped. */
 static struct control *share_control(const struct running *run)
 {
     void *page =
@@ -695,7 +702,8 @@ static struct control *share_control(const struct running *run)
     return page == MAP_FAILED ? NULL : page;
 }
 
-/* All of them. Returns how many can go on; fewer: the trouble is told. */
+/* Sets up all runs. Returns how many can go on; when they are fewer than `count`, the trouble is
+ * set. */
 static size_t set_up_all(struct running *runs, const struct run_request *requests, size_t count,
                          struct evidence *evidences, struct trouble *trouble)
 {
@@ -705,7 +713,8 @@ static size_t set_up_all(struct running *runs, const struct run_request *request
     return made;
 }
 
-/* Starts them and sees them through their rounds. Returns 0 or -1; *begun: so many were started. */
+/* Starts the processes and gives them turns through their rounds. Returns 0 or -1; *begun is set to
+ * the number of processes started. */
 static int take_turns(struct running *runs, struct turns *turns, size_t *begun,
                       struct trouble *trouble)
 {

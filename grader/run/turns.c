@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_AGAIN_NS 20000000 /* for a process that has ended and can say nothing */
+/* Polling interval, because a process that has ended cannot wake the thread. */
+#define LOOK_AGAIN_NS 20000000
 
 struct turns_clerk {
     pthread_t thread;
@@ -41,7 +42,7 @@ static void say(const struct turns *turns, size_t process, enum control_turn tur
     syscall(SYS_futex, word_of(turns, process), FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Waits until it is in another state than `known`. False: it has ended. */
+/* Waits until the process's state differs from `known`. False: the process has ended. */
 static bool changes(const struct turns *turns, size_t process, uint32_t known)
 {
     const struct timespec most = {.tv_nsec = LOOK_AGAIN_NS};
@@ -61,7 +62,7 @@ static bool reaches_its_turn(const struct turns *turns, size_t process)
     return true;
 }
 
-/* One turn. False: the process ended in it. */
+/* Gives the process one turn. False: the process ended in it. */
 static bool take(struct turns *turns, size_t process, unsigned round)
 {
     struct turns_process *p = &turns->processes[process];
@@ -83,7 +84,8 @@ static bool take(struct turns *turns, size_t process, unsigned round)
     return true;
 }
 
-/* By the grader's own clock: of a phase too short for it, the whole turn. */
+/* Returns the time by the grader's own clock: the phase, or the whole turn where the phase was too
+ * short to be seen. */
 static double time_of(const struct turns_process *process, unsigned round)
 {
     const double clocked = process->clocked_s[round];
