@@ -17,11 +17,11 @@
 #define LOOK_AGAIN_MS 20
 
 struct lesson_ahead {
-    pid_t process; /* 0: it does not run */
-    size_t share;  /* of the processors */
-    int file;      /* what it found; -1: it was not begun, or is taken */
-    bool wanted;   /* it is to be graded ahead */
-    bool ended;    /* and has been, to the end */
+    pid_t process; /* 0: no process runs */
+    size_t share;  /* index of its share of the processors */
+    int file;      /* the results file; -1: not begun, or already taken */
+    bool wanted;   /* to be graded ahead */
+    bool ended;    /* its process has ended with complete results */
 };
 
 struct ahead {
@@ -30,10 +30,10 @@ struct ahead {
     ahead_grade grade;
     void *user;
     struct lesson_ahead *lessons;  /* by the suite's index */
-    bool shares[MOST_AT_ONE_TIME]; /* in use */
+    bool shares[MOST_AT_ONE_TIME]; /* the shares in use */
 };
 
-/* ---- what is handed back: bytes of this very program, which it alone can read ------------------
+/* ---- results file: binary, written and read by this same program, inaccessible to others --------
  */
 
 struct found {
@@ -72,7 +72,7 @@ static bool put_test(FILE *file, const struct test *test)
            put(file, test->picture.data, found.picture);
 }
 
-/* Returns 0 or -1. */
+/* Writes the suite's results and *end. Returns 0 or -1. */
 static int hand_back(int descriptor, const struct suite *suite, const struct ahead_end *end)
 {
     const struct found found = {.result = end->result,
@@ -117,7 +117,7 @@ static bool get_test(FILE *file, struct test *test)
            get_text(file, &test->picture, found.picture);
 }
 
-/* Takes over the descriptor. */
+/* Reads results that hand_back wrote; closes the descriptor. */
 static bool take_back(int descriptor, struct suite *suite, struct ahead_end *end)
 {
     struct found found;
@@ -142,7 +142,7 @@ static bool take_back(int descriptor, struct suite *suite, struct ahead_end *end
     return true;
 }
 
-/* ---- the processes ------------------------------------------------------------------------------
+/* ---- processes ---------------------------------------------------------------------------------
  */
 
 static void become(const struct ahead *ahead, size_t suite, pid_t parent)
@@ -154,7 +154,8 @@ static void become(const struct ahead *ahead, size_t suite, pid_t parent)
     if (getppid() != parent) _exit(1);
     parallel_take_share(lesson->share, ahead->most);
     ahead->grade(ahead->user, suite, &end);
-    /* Without exit: what the session's streams hold is the session's to write. */
+    /* _exit, because exit would flush the session's buffered streams, which the session itself
+     * writes. */
     _exit(hand_back(lesson->file, &ahead->results->suites[suite], &end) == 0 ? 0 : 1);
 }
 
@@ -179,7 +180,7 @@ static bool begin(struct ahead *ahead, size_t suite)
     return false;
 }
 
-/* As many as there is room for. */
+/* Begins as many lessons as there is room for. */
 static void begin_next(struct ahead *ahead)
 {
     const struct results *results = ahead->results;
@@ -187,7 +188,7 @@ static void begin_next(struct ahead *ahead)
         if (ahead->lessons[results->order[i]].wanted && !begin(ahead, results->order[i])) return;
 }
 
-/* Those that have ended make room. */
+/* Reaps ended processes and frees their shares. */
 static void reap(struct ahead *ahead)
 {
     int status = 0;

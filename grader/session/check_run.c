@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define JUDGE_SECONDS 60
-#define MESSAGE_LIMIT ((size_t)1 << 16) /* longer than any verdict: Check's own default is 4096 */
-#define SKIP_STATUS 77                  /* Check has no skip of its own; this status is ours */
+#define MESSAGE_LIMIT ((size_t)1 << 16) /* longer than any verdict; Check's default is 4096 */
+#define SKIP_STATUS 77                  /* Check has no skip; this exit status stands for it */
 
-/* What a test function of Check's cannot be given as an argument. */
+/* The arguments of Check's test function, which takes none. */
 static struct {
     const struct check_job *job;
     struct verdict *verdict; /* shared with the forked child */
@@ -44,14 +44,14 @@ static void judge_compilation(const struct check_job *job, struct verdict *verdi
                               "it.");
 }
 
-/* Says where a failure was seen, where that is not plain. */
+/* Adds the device or order in which a failure was seen, unless it is the usual one. */
 static void note_where(const struct check_job *job, const struct evidence *evidence,
                        struct verdict *verdict)
 {
     const char *order = evidence->order, *words = NULL;
 
     if (evidence->device != DRIVE_EMULATOR || order == NULL) return;
-    if (job->check->flags & CHECK_EARLIEST) return; /* the order has nothing to do with it */
+    if (job->check->flags & CHECK_EARLIEST) return; /* the order does not matter */
     if (strcmp(order, "earliest") == 0)
         words = _("with each operation run as early as CUDA allows");
     else if (strcmp(order, "latest") != 0)
@@ -63,7 +63,8 @@ static void note_where(const struct check_job *job, const struct evidence *evide
              job->evidences[0]->device == DRIVE_GPU ? _(" The GPU let it pass this time.") : "");
 }
 
-/* Every run that a check looks at must have ended well, the repetitions and the reference's too. */
+/* Returns true, with a failure, when a run that the check reads did not end well; repetitions and
+ * the reference's runs included. */
 static bool ended_badly(const struct check_job *job, const struct evidence *evidence,
                         struct verdict *verdict)
 {
@@ -77,7 +78,8 @@ static bool ended_badly(const struct check_job *job, const struct evidence *evid
     return false;
 }
 
-/* Nobody fails for what the machine's record lacks; with values alone it may pass. */
+/* A check must not fail for records that the recorder lost: such a failure becomes a skip. A check
+ * that passes may pass. */
 static void judge_recorded(const struct check_job *job, const struct evidence *evidence,
                            struct verdict *verdict)
 {
@@ -117,7 +119,7 @@ START_TEST(run_judge)
 }
 END_TEST
 
-/* The judge's own end: crashed, hung, or left in a way that is not one of ours. */
+/* Reports that the judge itself crashed, hung, or exited unexpectedly. */
 static void blame_judge(const struct check_job *job, struct verdict *verdict, TestResult *result)
 {
     struct place place = {.line = (unsigned)tr_lno(result)};
@@ -130,7 +132,8 @@ static void blame_judge(const struct check_job *job, struct verdict *verdict, Te
                          "with whatever a submission leaves.");
 }
 
-/* The user's variables for other programs that use Check would choose among our judges. */
+/* Removes the environment variables of Check, which the user may have set for other programs and
+ * which would select among our judges. */
 static void forget_variables(void)
 {
     static const char *const names[] = {
@@ -139,7 +142,7 @@ static void forget_variables(void)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
 }
 
-/* Check ends the whole program where it cannot fork: asked here, just before. */
+/* Check ends the whole program when it cannot fork, so this tries a fork just before. */
 static bool can_fork(struct trouble *trouble)
 {
     const pid_t child = fork();
@@ -180,8 +183,8 @@ enum check_outcome check_run(const struct check_job *job, struct verdict *verdic
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_FORK);
     fflush(NULL);
-    /* Check's own handlers pass a signal on to the whole process group: to the script that grades,
-     * or to ./learn. */
+    /* Check's own handlers forward a signal to the whole process group, which would reach the
+     * script that runs the grader, or ./learn. */
     sigset_t before;
     process_hold_interrupts(&before);
     srunner_run(runner, NULL, NULL, CK_SILENT);

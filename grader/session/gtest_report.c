@@ -63,11 +63,11 @@ static void location(const struct suite *suite, char *file, size_t size)
     snprintf(file, size, "%s/%s", suite->handed_in->shown, suite->handed_in->lesson->files[0]);
 }
 
-/* A failure as GoogleTest words it: place, line feed, message. */
+/* A failure as GoogleTest prints it: place, line feed, message. */
 static void failure_message(const struct test *test, size_t index, struct text *text)
 {
     results_place_text(&test->verdict->failures[index].place, text);
-    /* The console has "file:41:"; the reports have "file:41". */
+    /* The console shows "file:41:", the reports "file:41". */
     text->data[--text->size] = '\0';
     text_add(text, "\n");
     results_failure_text(test->verdict, index, text);
@@ -85,7 +85,7 @@ static void skip_message(const struct suite *suite, const struct test *test, str
 /* ---- XML --------------------------------------------------------------------------------------
  */
 
-/* XML 1.0 2.2: what is quoted has no control characters but tab and line feed left. */
+/* Source: XML 1.0, 2.2. Quoted text has no control characters except tab and line feed. */
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
     fprintf(out, " %s=\"", name);

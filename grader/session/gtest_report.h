@@ -13,12 +13,13 @@ enum gtest_report_format {
     REPORT_JSON,
 };
 
-/* What --gtest_output=VALUE asks for. Returns 0 and the format and path (a folder is made, and a
- * name chosen in it that is not taken), or -1 with a sentence. */
+/* Parses the value of --gtest_output. Returns 0 and sets the format and path (folders are made; in
+ * a folder an unused file name is chosen), or returns -1 with a sentence. */
 int gtest_report_target(const char *value, enum gtest_report_format *format, char *path,
                         size_t size, struct text *why);
 
-/* `seed` 0: the tests were not shuffled. `listing`: only names and places, nothing was run. */
+/* `seed` 0: the tests were not shuffled. `listing`: write names and places only; nothing was
+ * run. */
 void gtest_report_xml(FILE *out, const struct results *results, int seed, bool listing);
 void gtest_report_json(FILE *out, const struct results *results, int seed, bool listing);
 

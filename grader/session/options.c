@@ -16,7 +16,7 @@ enum flag_kind {
     FLAG_BOOL,
     FLAG_INT,
     FLAG_STRING,
-    FLAG_IGNORED, /* GoogleTest has it; here it has nothing to act on */
+    FLAG_IGNORED, /* a GoogleTest flag with no effect here */
 };
 
 struct flag {
@@ -54,7 +54,7 @@ static const struct flag gtest_flags[] = {
 };
 #define GTEST_FLAG_COUNT (sizeof gtest_flags / sizeof gtest_flags[0])
 
-/* Text that lives as long as the options: a chain of allocations. */
+/* Strings that live as long as the options: a linked list of allocations. */
 struct owned {
     struct owned *next;
     char text[];
@@ -155,7 +155,8 @@ static int read_environment(struct options *options, struct text *why)
     return 0;
 }
 
-/* GoogleTest's sharding variables; a contradiction ends the program with 1, as there. */
+/* Reads GoogleTest's sharding variables; contradictory ones end the program with 1, as in
+ * GoogleTest. */
 static int read_shards(struct options *options, struct text *why)
 {
     const char *total = getenv("GTEST_TOTAL_SHARDS"), *index = getenv("GTEST_SHARD_INDEX");
@@ -187,7 +188,7 @@ static int read_shards(struct options *options, struct text *why)
 static int parse_arguments(struct options *options, int count, char *const *arguments, int depth,
                            struct text *why);
 
-/* One flag per line. */
+/* Reads a file with one flag per line. */
 static int read_flag_file(struct options *options, const char *path, int depth, struct text *why)
 {
     char line[4096];
@@ -229,7 +230,8 @@ static int parse_gtest(struct options *options, const char *argument, int depth,
     return 2;
 }
 
-/* The value of "--name=value", or of "--name value" (then *used is set). NULL: another flag. */
+/* Returns the value of "--name=value", or of "--name value" (then *used is set). NULL: another
+ * flag. */
 static const char *value_of(const char *name, int count, char *const *arguments, bool *used)
 {
     size_t length = strlen(name);
@@ -320,7 +322,7 @@ static int parse_part(struct options *options, const char *value, struct text *w
     return 2;
 }
 
-/* Appends to a list that the options own. Returns 0 or 2. */
+/* Appends to a list that the options own. Returns 0, or 2: no memory. */
 static int append(const char ***list, size_t *count, const char *value)
 {
     const char **grown = realloc(*list, (*count + 1) * sizeof *grown);
@@ -332,11 +334,11 @@ static int append(const char ***list, size_t *count, const char *value)
 
 static int parse_report(struct options *options, const char *value, struct text *why)
 {
-    (void)why; /* the reports look at it (report.h) */
+    (void)why; /* the reports check the value (report.h) */
     return append(&options->reports, &options->report_count, value);
 }
 
-/* The device reads it from the environment. */
+/* Puts the value into the environment, from which the device reads it. */
 static int parse_gpu(struct options *options, const char *value, struct text *why)
 {
 #define GPU(name) #name,
@@ -361,8 +363,9 @@ static int parse_timeline(struct options *options, const char *value, struct tex
     return 2;
 }
 
-/* Our flags. One with an example takes a value, and goes to `parse` or into a string's field; one
- * without sets a bool. With "" for an example it takes one only behind "=", or none. */
+/* The grader's own flags. A flag with an example takes a value, which goes to `parse` or into a
+ * string field; one without sets a bool. With "" as its example a flag takes an optional value,
+ * only after "=". */
 static const struct own_flag {
     const char *name, *example;
     size_t offset;
@@ -408,7 +411,8 @@ static int unknown_flag(const char *argument, struct text *why)
     return 2;
 }
 
-/* One of our flags; *used is set when the next argument was its value. Returns 0 or 2. */
+/* Parses one of the grader's own flags; *used is set when the next argument was its value. Returns
+ * 0 or 2. */
 static int parse_own(struct options *options, int count, char *const *arguments, bool *used,
                      struct text *why)
 {
@@ -457,7 +461,7 @@ static int parse_arguments(struct options *options, int count, char *const *argu
     return result;
 }
 
-/* Flags that do not go together. Returns 0 or 2. */
+/* Rejects flags that exclude each other. Returns 0 or 2. */
 static int check_together(const struct options *options, struct text *why)
 {
     if (options->solutions && options->submission != NULL)

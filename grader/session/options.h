@@ -1,8 +1,9 @@
 /* options: the grader's command line and the environment variables that stand in for it.
  *
- * Words are lessons; flags of ours have plain names; GoogleTest's begin with --gtest_ and behave as
- * GoogleTest's do, but for one thing: a flag that is not there, and a filter that nothing matches,
- * end with status 2, because a mistake must not look green. session/help.txt is the text of --help.
+ * Words are lessons; the grader's own flags have plain names; flags that begin with --gtest_ behave
+ * as GoogleTest's do, with one exception: an unknown flag, and a filter that matches nothing, end
+ * with status 2, because a mistake must not look like a pass. session/help.txt is the text of
+ * --help.
  */
 #ifndef OVERLAP_GRADER_SESSION_OPTIONS_H
 #define OVERLAP_GRADER_SESSION_OPTIONS_H
@@ -16,11 +17,11 @@
 #define OPTIONS_MOST_JOBS 512
 #define OPTIONS_MOST_PARTS 1000 /* Slurm's own limit on an array is 1001 by default */
 
-/* What to do where the machine cannot contain a submission as far as the grader would. */
+/* What to do where the machine cannot contain a submission as far as the grader would like. */
 enum options_sandbox {
-    SANDBOX_AUTO,    /* say so and go on */
-    SANDBOX_REQUIRE, /* refuse */
-    SANDBOX_OFF,     /* contain nothing: for whoever debugs their own program */
+    SANDBOX_AUTO,    /* print a warning and go on */
+    SANDBOX_REQUIRE, /* end with status 2 */
+    SANDBOX_OFF,     /* contain nothing: for users who debug their own program */
 };
 
 struct options {
@@ -32,23 +33,23 @@ struct options {
     const char *submission; /* NULL: lessons/ */
     bool seed_given;
     uint64_t seed;
-    unsigned
-        random_orders;    /* in how many random orders the emulator runs what it runs in several */
-    const char **reports; /* --report, as typed */
+    unsigned random_orders; /* number of random orders for runs in every order */
+    const char **reports;   /* --report, as typed */
     size_t report_count;
     const char *timeline; /* NULL: none is drawn; "": in the terminal; otherwise the file's path */
     const char *marks;    /* a table of points; NULL: the grader's own */
     bool help;
     bool version;
 
-    /* A class (grader/class); without `class` none of them means anything. */
-    const char *class; /* the folder with what was handed in; NULL: no class */
-    int jobs;          /* submissions of a class, or lessons of one, side by side; 0: not given */
+    /* Options of a class (grader/class); unused where `class` is NULL. */
+    const char *class; /* the folder with the submissions; NULL: no class */
+    int jobs; /* submissions of a class, or lessons of one submission, graded side by side; 0: not
+                 given */
     const char *roster;
     const char *state; /* where results are kept; NULL: beside the class's folder */
-    bool again;        /* grade what has not changed as well */
-    bool slurm;        /* hand it to a cluster, */
-    int slurm_tasks;   /* in so many parts; 0: as the class is large */
+    bool again;        /* also grade submissions that have not changed */
+    bool slurm;        /* submit the grading to a Slurm cluster, */
+    int slurm_tasks;   /* in this many parts; 0: chosen by the size of the class */
     int part, parts;   /* grade only this part; parts 0: all */
     bool check_lessons;
 
@@ -69,15 +70,15 @@ struct options {
     const char *shard_status_file;
     const char *premature_exit_file;
 
-    void *owned; /* what options_free releases */
+    void *owned; /* allocations that options_free releases */
 };
 
-/* Reads `environment` through getenv and then the arguments ([0] is skipped). Returns 0, or the
- * exit status to end with, and a sentence in `why` (empty when help is what is to be shown). */
+/* Reads the environment (getenv) and then the arguments ([0] is skipped). Returns 0, or the exit
+ * status to end with and a sentence in `why` (empty when the help text is to be shown). */
 int options_parse(struct options *options, int count, char *const *arguments, struct text *why);
 void options_free(struct options *options);
 
-/* The text of --help, in which `lessons`, a NULL-ended list of their names, are listed. */
+/* Appends the text of --help. `lessons` is a NULL-ended list of their names. */
 void options_help(struct text *text, const char *const *lessons);
 
 #endif

@@ -12,7 +12,7 @@ enum color {
     YELLOW = 3,
 };
 
-/* GoogleTest's list of terminals that can do colours. */
+/* GoogleTest's list of terminals that support colours. */
 static bool terminal_has_colors(void)
 {
     static const char *const names[] = {
@@ -27,7 +27,7 @@ static bool terminal_has_colors(void)
     return length > strlen(end) && strcmp(terminal + length - strlen(end), end) == 0;
 }
 
-/* Of the terminal, or of 80 columns. */
+/* Returns the terminal's width, or 80 columns. */
 static unsigned width_of(FILE *out)
 {
     struct winsize size = {0};

@@ -1,6 +1,6 @@
 /* printer: GoogleTest's console format, byte for byte (googletest/src/gtest.cc's pretty and brief
- * printers). It prints results and decides nothing. Everything that came from a submission is
- * quoted before (text.h).
+ * printers). It prints results and decides nothing. Text of a submission's is already quoted
+ * (text.h).
  */
 #ifndef OVERLAP_GRADER_SESSION_PRINTER_H
 #define OVERLAP_GRADER_SESSION_PRINTER_H
@@ -15,10 +15,10 @@ struct printer {
     bool color;
     bool brief;
     bool print_time;
-    unsigned width; /* columns, of what is drawn */
+    unsigned width; /* columns available to drawings */
 };
 
-/* Colours as --gtest_color and the terminal say. */
+/* Sets colours as --gtest_color and the terminal say. */
 void printer_begin(struct printer *printer, FILE *out, const struct options *options);
 
 void printer_iteration_start(const struct printer *printer, const struct results *results,
@@ -29,7 +29,8 @@ void printer_test_start(const struct printer *printer, const struct suite *suite
                         const struct test *test);
 void printer_test_disabled(const struct printer *printer, const struct suite *suite,
                            const struct test *test);
-/* What the submission printed, the figures, the failures or the reason of a skip; then the end. */
+/* Prints the submission's output, the figures, the failures or the reason of a skip, and the end
+ * line. */
 void printer_test_end(const struct printer *printer, const struct suite *suite,
                       const struct test *test);
 void printer_suite_end(const struct printer *printer, const struct suite *suite);

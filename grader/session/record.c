@@ -14,7 +14,7 @@
 
 /* ---- the student's lines ---------------------------------------------------------------- */
 
-/* Where the file that a place names is, or false: not one of the submission's. */
+/* Finds the file that a place names; false: it is not one of the submission's. */
 static bool find_source(const struct handed_in *handed_in, const struct place *place, char *path,
                         size_t size)
 {
@@ -108,7 +108,7 @@ static const char *device_word(const struct devices *devices)
     return devices->gpu && devices->emulator ? "auto" : devices->gpu ? "gpu" : "emulator";
 }
 
-/* What draws the same inputs and runs in the same orders. */
+/* Adds the command line that draws the same inputs and runs in the same orders. */
 static void add_command(json_t *record, const struct record_facts *facts)
 {
     const struct options *options = facts->options;
@@ -167,7 +167,7 @@ json_t *record_make(const struct record_facts *facts)
     json_put_text(submission, "folder", folder);
     json_put_text(record, "overlap", OVERLAP_VERSION);
     json_put_text(record, "device", device_word(facts->devices));
-    /* As text: a reader's numbers may hold only 53 bits. */
+    /* As text, because readers may store numbers with 53 bits only. */
     snprintf(number, sizeof number, "%llu", (unsigned long long)facts->seed);
     json_put_text(record, "seed", number);
     json_put_count(record, "random_orders", facts->options->random_orders);

@@ -1,6 +1,5 @@
-/* record: what the session judged, as the JSON object that every report is made from
- * (grader/report/report.h says what is in it). Results go in, a value comes out; nothing is
- * decided.
+/* record: makes the JSON object from which every report is made (grader/report/report.h describes
+ * it) from what the session judged. This module decides nothing.
  */
 #ifndef OVERLAP_GRADER_SESSION_RECORD_H
 #define OVERLAP_GRADER_SESSION_RECORD_H
@@ -19,7 +18,8 @@ struct record_facts {
     const char *trouble; /* why the grader could not go on; "" */
 };
 
-/* A class of one: {"submissions": [record]}. The caller's. NULL: no memory. */
+/* Returns {"submissions": [record]}, a class of one submission; owned by the caller. NULL: no
+ * memory. */
 json_t *record_make(const struct record_facts *facts);
 
 #endif

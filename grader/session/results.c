@@ -80,8 +80,8 @@ bool test_reportable_disabled(const struct test *test)
     return test_reportable(test) && test->disabled;
 }
 
-/* Adds one paragraph, wrapped; lines after the first are indented. Line feeds in it stay, and what
- * begins with a blank (quoted output, tables) is not wrapped. */
+/* Adds one paragraph, wrapped; lines after the first are indented. Line feeds in it are kept, and a
+ * line that begins with a blank (quoted output, tables) is not wrapped. */
 static void add_paragraph(struct text *text, const char *label, const char *paragraph)
 {
     const size_t indent = text_columns(label);

@@ -1,5 +1,5 @@
-/* results: what is run and what came of it, in GoogleTest's terms: a suite is a lesson, a test is a
- * check. The session fills it in; the printer and the reports only read it.
+/* results: which tests are run and their results, in GoogleTest's terms: a suite is a lesson, a
+ * test is a check. The session fills them in; the printer and the reports only read them.
  */
 #ifndef OVERLAP_GRADER_SESSION_RESULTS_H
 #define OVERLAP_GRADER_SESSION_RESULTS_H
@@ -15,21 +15,21 @@ enum test_outcome {
     TEST_PASSED,
     TEST_FAILED,
     TEST_SKIPPED,
-    TEST_TROUBLED, /* could not be judged for the machine's trouble: grader/base/trouble.h */
+    TEST_TROUBLED, /* not judged because of the machine's trouble: grader/base/trouble.h */
 };
 
 struct test {
     const struct check *check;
     bool disabled;  /* its name, or its suite's, begins with DISABLED_ */
-    bool matches;   /* the filter */
-    bool elsewhere; /* in another shard */
+    bool matches;   /* the filter selects it */
+    bool elsewhere; /* it runs in another shard */
     bool runs;
     enum test_outcome outcome;
-    /* Skipped, and the submission has no part in that: no GPU here, too noisy to say. */
+    /* Skipped for a reason that the submission has no part in: no GPU here, too noisy to say. */
     bool cannot_be_judged;
-    struct verdict *verdict; /* owned; NULL until it was judged */
+    struct verdict *verdict; /* owned; NULL until the test was judged */
     struct text printed;     /* what the submission printed, quoted; shown with this test */
-    struct text picture;     /* of the timelines, for a failure that they explain */
+    struct text picture;     /* timelines, for a failure that they explain */
     double milliseconds;
     struct timespec started;
 };
@@ -38,7 +38,7 @@ struct suite {
     const struct handed_in *handed_in;
     const char *name;
     struct test *tests;
-    size_t *order; /* in which they run: indices of tests */
+    size_t *order; /* indices of tests, in the order of running */
     size_t count;
     double milliseconds;
     struct timespec started;
@@ -52,10 +52,10 @@ struct results {
     struct timespec started;
 };
 
-/* As before it ran; frees what came of it. */
+/* Resets the test to its state before it ran, and frees its results. */
 void test_forget(struct test *test);
 
-/* How many tests answer yes. */
+/* Counts the tests for which the predicate returns true. */
 typedef bool (*test_predicate)(const struct test *test);
 size_t results_count(const struct results *results, test_predicate predicate);
 size_t suite_count(const struct suite *suite, test_predicate predicate);
@@ -67,9 +67,9 @@ bool test_passed(const struct test *test);
 bool test_troubled(const struct test *test);
 bool test_not_judged(const struct test *test);          /* skipped or troubled */
 bool test_reportable(const struct test *test);          /* matches, and in this shard */
-bool test_reportable_disabled(const struct test *test); /* and disabled */
+bool test_reportable_disabled(const struct test *test); /* as above, and disabled */
 
-/* Suites with at least one test that runs. */
+/* Counts the suites with at least one test that runs. */
 size_t results_suites_that_run(const struct results *results);
 
 /* A failure's message, quoted and wrapped: what happened, why it matters, what to look at. Each

@@ -33,26 +33,26 @@ struct session {
     const struct toolchain *toolchain;
     struct options options;
     struct submission submission;
-    struct submission solutions; /* the same lessons, for what is timed */
+    struct submission solutions; /* the same lessons' solutions, for timing */
     struct devices devices;
     struct results results;
     struct printer printer;
-    struct compiled *compiled;               /* of each suite */
-    struct compiled *reference;              /* of each suite; unused where nothing is timed */
-    bool *is_timed;                          /* of each suite: its reference was compiled */
-    const struct session_observer *observer; /* NULL: printed */
+    struct compiled *compiled;               /* one per suite */
+    struct compiled *reference;              /* one per suite; unused where nothing is timed */
+    bool *is_timed;                          /* one per suite: its reference was compiled */
+    const struct session_observer *observer; /* NULL: results are printed */
     enum gtest_report_format report;
     char report_path[PATH_MAX];
     struct reports *reports; /* what --report asked for */
     uint64_t seed;
     int random_seed;
-    bool failed;            /* some check of this iteration failed: for fail_fast */
-    struct trouble trouble; /* the machine's, met first: the exit status is 2 */
-    bool blocked;           /* by that: nothing can be run at all */
-    struct text why;        /* why it cannot go on */
+    bool failed;            /* a check of this iteration failed: for fail_fast */
+    struct trouble trouble; /* the first trouble of the machine: the exit status is 2 */
+    bool blocked;           /* the trouble keeps anything from being run */
+    struct text why;        /* why the session cannot go on */
 };
 
-/* ---- which tests ------------------------------------------------------------------------------
+/* ---- choice of tests ----------------------------------------------------------------------------
  */
 
 static bool is_disabled(const char *name)
@@ -117,7 +117,7 @@ static void shuffle(size_t *order, size_t count, struct random_source *random)
     }
 }
 
-/* Suites among themselves, and tests within their suite. */
+/* Orders the suites, and the tests within each suite. */
 static void order_tests(struct session *session)
 {
     struct random_source source, *random = session->options.shuffle ? &source : NULL;
@@ -141,7 +141,7 @@ static double milliseconds_now(void)
 /* ---- compiling --------------------------------------------------------------------------------
  */
 
-/* One of its tests that run needs a run with that flag (enum run_flag). */
+/* Returns true when a test of the suite that runs needs a run with that flag (enum run_flag). */
 static bool suite_needs(const struct suite *suite, unsigned flag)
 {
     const struct lesson *lesson = suite->handed_in->lesson;
@@ -159,8 +159,8 @@ static void tell_step(const struct session *session, const struct lesson *lesson
         session->observer->step(session->observer->data, lesson, step);
 }
 
-/* Compiles what the tests of these suites that run need; of a stub that nobody touched, nothing.
- * Returns 0, or -1: interrupted, or no memory. */
+/* Compiles what the tests of these suites need; an untouched stub is not compiled. Returns 0, or
+ * -1: interrupted, or no memory. */
 static int compile(struct session *session, size_t from, size_t to)
 {
     struct compile_request *requests = calloc(2 * (to - from) + 1, sizeof *requests);
@@ -190,21 +190,22 @@ static int compile(struct session *session, size_t from, size_t to)
 /* ---- one test ---------------------------------------------------------------------------------
  */
 
-/* What the session remembers while it goes through a suite. */
+/* State of the session while it goes through a suite. */
 struct suite_run {
     struct suite *suite;
     const struct compiled *compiled;
     struct cache store;
-    bool untouched;                      /* it is the stub as it came: nothing is run */
-    const struct test *compilation_told; /* by this one; NULL: by none yet */
-    const struct test **ending_told;     /* of each plan */
+    bool untouched; /* it is the unchanged stub: nothing is run */
+    /* The test that reported the compiler's messages; NULL: none yet. */
+    const struct test *compilation_told;
+    const struct test **ending_told; /* per plan: the test that reported how the run ended */
     bool printed_told;
-    const struct test *endless_told; /* by this one, that a run did not end */
+    const struct test *endless_told; /* the test that reported a run that did not end */
     struct trouble trouble;          /* the machine's: no further runs are made */
-    const struct test *trouble_told; /* by this one */
+    const struct test *trouble_told; /* the test that reported the trouble */
 };
 
-/* The first run of a lesson that printed something is shown, once. */
+/* Shows the output of the lesson's first run that printed something, once per lesson. */
 static void show_printed(struct suite_run *run, const struct evidence *evidence, struct test *test)
 {
     if (run->printed_told) return;
@@ -213,9 +214,9 @@ static void show_printed(struct suite_run *run, const struct evidence *evidence,
                    evidence->ending != ENDED_WELL);
 }
 
-#define TIMELINE_STREAMS 24 /* of each run, in the terminal */
+#define TIMELINE_STREAMS 24 /* per run, in the terminal */
 
-/* What --timeline asks for. Returns 0, or -1 when a file cannot be written (session->why). */
+/* Draws what --timeline asks for. Returns 0, or -1 when a file cannot be written (session->why). */
 static int show_timeline(struct session *session, const struct evidence *evidence)
 {
     const char *path = session->options.timeline;
@@ -239,7 +240,8 @@ static int show_timeline(struct session *session, const struct evidence *evidenc
     return -1;
 }
 
-/* The evidence of a slot, which is run if it has not been. NULL: run->trouble, or session->why. */
+/* Returns the evidence of a slot; makes the run if it was not made yet. NULL: run->trouble, or
+ * session->why. */
 static const struct evidence *make_evidence(struct session *session, struct suite_run *run,
                                             size_t plan, enum cache_slot slot)
 {
@@ -270,7 +272,8 @@ static size_t position_of(const struct suite *suite, const struct test *test)
     return i;
 }
 
-/* The evidences that the check reads, as many as are needed. Returns how many, or -1: run->trouble.
+/* Collects the evidences that the check reads, as many as are needed. Returns their number, or -1:
+ * run->trouble.
  */
 static int gather(struct session *session, struct suite_run *run, struct test *test, size_t plan,
                   const enum cache_slot *slots, size_t slot_count,
@@ -282,7 +285,7 @@ static int gather(struct session *session, struct suite_run *run, struct test *t
         if (evidence == NULL) return -1;
         evidences[count++] = evidence;
         show_printed(run, evidence, test);
-        /* One that did not end well fails the check: the other orders add nothing. */
+        /* A run that did not end well fails the check; the other orders would add nothing. */
         if (evidence_usable(evidence)) continue;
         if (run->ending_told[plan] == NULL) run->ending_told[plan] = test;
         break;
@@ -290,8 +293,8 @@ static int gather(struct session *session, struct suite_run *run, struct test *t
     return count;
 }
 
-/* Not judged, for the trouble of its run or the whole session's. Returns 0, or -1 when the grader
- * cannot go on. */
+/* Marks the test as not judged because of the trouble of its run or of the whole session. Returns
+ * 0, or -1 when the grader cannot go on. */
 static int trouble_test(struct session *session, struct suite_run *run, struct test *test,
                         const struct trouble *trouble)
 {
@@ -342,13 +345,13 @@ static int judge_job(struct session *session, struct suite_run *run, struct test
     case CHECK_TROUBLED:
         return trouble_test(session, run, test, &trouble);
     }
-    /* Beside the words that say why; unless all of it has just been drawn. */
+    /* The picture accompanies the explanation, unless --timeline has just drawn all of it. */
     if (test->verdict->slow && session->options.timeline == NULL)
         picture_add(&test->picture, job->evidences[0], session->printer.width, 0);
     return 0;
 }
 
-/* The machine's, that kept what the run needs from being compiled, or NULL. */
+/* Returns the machine's trouble that kept the code for this run from being compiled, or NULL. */
 static const struct trouble *trouble_of_compilation(const struct suite_run *run, size_t plan)
 {
     const struct compiled *reference = run->store.reference;
@@ -360,7 +363,8 @@ static const struct trouble *trouble_of_compilation(const struct suite_run *run,
     return NULL;
 }
 
-/* Runs what the check needs and has it judged. Returns 0, or -1 when the grader cannot go on. */
+/* Makes the runs that the check needs and has it judged. Returns 0, or -1 when the grader cannot go
+ * on. */
 static int judge_test(struct session *session, struct suite_run *run, struct test *test)
 {
     const struct lesson *lesson = run->suite->handed_in->lesson;
@@ -413,7 +417,7 @@ done:
     return result;
 }
 
-/* After a failure under --gtest_fail_fast: the rest is skipped, without a reason. */
+/* After a failure under --gtest_fail_fast, the remaining tests are skipped, without a reason. */
 static int skip_test(struct test *test)
 {
     test->verdict = calloc(1, sizeof *test->verdict);
@@ -421,7 +425,7 @@ static int skip_test(struct test *test)
     return test->verdict != NULL ? 0 : -1;
 }
 
-/* The first check of a stub that nobody touched fails, the others are skipped. */
+/* The first check of an untouched stub fails, the others are skipped. */
 static int tell_untouched(const struct suite_run *run, struct test *test)
 {
     struct place place;
@@ -448,7 +452,7 @@ static int take_test(struct session *session, struct suite_run *run, struct test
     return run->untouched ? tell_untouched(run, test) : judge_test(session, run, test);
 }
 
-/* Returns false for one that does not run. */
+/* Returns false for a test that does not run. */
 static bool begin_test(struct session *session, const struct suite *suite, const struct test *test)
 {
     if (test->runs)
@@ -480,7 +484,7 @@ static int run_test(struct session *session, struct suite_run *run, struct test 
 /* ---- one suite, one iteration -----------------------------------------------------------------
  */
 
-/* Which runs its checks will read. */
+/* Announces to the cache which runs the suite's checks will read. */
 static void want_tests(struct session *session, struct suite_run *run)
 {
     const struct lesson *lesson = run->suite->handed_in->lesson;
@@ -534,7 +538,8 @@ done:
     return result;
 }
 
-/* Where lessons are graded side by side, each is compiled by who grades it. Returns 0 or -1. */
+/* Compiles and grades one suite; used in the process of each lesson that is graded side by side.
+ * Returns 0 or -1. */
 static int compile_and_run(struct session *session, size_t index)
 {
     const bool runs = suite_count(&session->results.suites[index], test_runs) > 0;
@@ -542,7 +547,7 @@ static int compile_and_run(struct session *session, size_t index)
     return run_suite(session, index);
 }
 
-/* In a process of its own. */
+/* Grades a suite; called in a process of its own. */
 static void grade_ahead(void *user, size_t index, struct ahead_end *end)
 {
     struct session *session = user;
@@ -556,7 +561,8 @@ static void grade_ahead(void *user, size_t index, struct ahead_end *end)
     end->why = session->why;
 }
 
-/* What another process found, as if it had been found here. Returns 0, or -1: it could not go on.
+/* Reports another process's results as if they had been found here. Returns 0, or -1: the grader
+ * cannot go on.
  */
 static int tell_suite(struct session *session, size_t index, struct ahead_end *end)
 {
@@ -575,12 +581,11 @@ static int tell_suite(struct session *session, size_t index, struct ahead_end *e
     return 0;
 }
 
-/* Of a GPU's memory, so that none of the processes that a lesson has there at one time meets a lack
- * of it. */
+/* GPU memory reserved per lesson, enough for all processes that one lesson runs at one time. */
 #define GPU_BYTES_OF_A_LESSON ((uint64_t)4 << 30)
 
-/* How many lessons are graded side by side: each has two processors, so that what is timed need not
- * wait for one. */
+/* Returns how many lessons are graded side by side. Each gets two processors, so that timed work
+ * need not wait for one. */
 static size_t lessons_at_one_time(const struct session *session)
 {
     const struct options *options = &session->options;
@@ -613,7 +618,8 @@ static int run_side_by_side(struct session *session, size_t most)
     return result;
 }
 
-/* The same, one after the other. What was compiled stays for the next iteration. */
+/* As run_side_by_side, one suite after the other. Compiled lessons are kept for the next
+ * iteration. */
 static int run_in_turn(struct session *session, int iteration)
 {
     const struct results *results = &session->results;
@@ -649,7 +655,7 @@ static int run_iteration(struct session *session, int iteration)
                               options->shuffle ? session->random_seed : 0, false, &session->why);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- whole session ------------------------------------------------------------------------------
  */
 
 static int choose_random_seed(const struct options *options)
@@ -658,7 +664,7 @@ static int choose_random_seed(const struct options *options)
     return (int)((unsigned long)time(NULL) % LARGEST_RANDOM_SEED) + 1;
 }
 
-/* Seeds, devices and room for what is compiled. Returns 0 or the exit status. */
+/* Prepares seeds, devices and the arrays for compiled lessons. Returns 0 or the exit status. */
 static int set_up(struct session *session)
 {
     const struct options *options = &session->options;
@@ -686,8 +692,8 @@ static int set_up(struct session *session)
     return session->trouble.kind != TROUBLE_NONE ? 0 : status;
 }
 
-/* Writes what --report asked for. `complete` false: only what says that grading goes on, or why it
- * could not. Returns 0, or -1 (session->why). */
+/* Writes what --report asked for. `complete` false: writes only that grading is still going on, or
+ * why it could not. Returns 0, or -1 (session->why). */
 static int write_reports(struct session *session, bool complete, const char *trouble)
 {
     const struct record_facts facts = {.options = &session->options,
@@ -707,7 +713,8 @@ static int write_reports(struct session *session, bool complete, const char *tro
     return result;
 }
 
-/* Somebody waits for an answer, which is there however this ends. Returns the exit status. */
+/* Ends a session that cannot go on. The reports are written all the same, because their readers
+ * wait for them. Returns the exit status. */
 static int give_up(struct session *session)
 {
     struct text trouble = {0};
@@ -720,7 +727,8 @@ static int give_up(struct session *session)
     return process_interrupted() != 0 ? 128 + process_interrupted() : 2;
 }
 
-/* What was judged is told, and there is no pass and no fail of the whole. Returns 2. */
+/* Ends a session with the machine's trouble: what was judged is reported, and the whole neither
+ * passes nor fails. Returns 2. */
 static int tell_machine(struct session *session)
 {
     struct text sentence = {0};
@@ -755,7 +763,7 @@ static int run_all(struct session *session)
         if (session->failed && !options->seed_given && session->observer == NULL)
             fprintf(stderr, _("grade: --seed=%llu draws the same inputs again\n"),
                     (unsigned long long)session->seed);
-        /* Fresh inputs each time; a given seed gives the same series. */
+        /* Each iteration has fresh inputs; a given seed gives the same series. */
         session->seed = session->seed * 6364136223846793005u + 1442695040888963407u;
         if (options->shuffle) session->random_seed = session->random_seed % LARGEST_RANDOM_SEED + 1;
     }
@@ -772,7 +780,7 @@ static int list_tests(struct session *session)
                : 2;
 }
 
-/* Before anything is started. Returns 0 or the exit status. */
+/* Decides about containment before anything is started. Returns 0 or the exit status. */
 static int choose_sandbox(struct session *session)
 {
     const enum options_sandbox wanted = session->options.sandbox;
@@ -852,7 +860,7 @@ static int choose(struct session *session, const struct lesson *const *table)
     if (submission_choose(&session->submission, table, options->words, options->word_count, root,
                           options->submission, options->solutions, &session->why) != 0)
         return 2;
-    /* The same lessons in the same order. */
+    /* The solutions of the same lessons, in the same order. */
     for (size_t i = 0; i < session->submission.count && count < 200; i++)
         words[count++] = session->submission.lessons[i].lesson->folder;
     if (submission_choose(&session->solutions, table, words, count, root, NULL, true,
@@ -878,7 +886,7 @@ static int choose(struct session *session, const struct lesson *const *table)
                : 2;
 }
 
-/* The last line for somebody who sits there and has something to mend. */
+/* Prints a last line that points to ./learn, for a student at a terminal with failures to fix. */
 static void name_the_guide(const struct session *session)
 {
     if (session->observer == NULL && session->options.submission == NULL &&
@@ -903,7 +911,7 @@ int session_main(const struct toolchain *toolchain, const struct lesson *const *
     setvbuf(stdout, NULL, _IOLBF, 0);
     const int status = session_observed(toolchain, table, count, arguments, NULL);
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    /* A full disk behind it, for one: nobody has read what was found. */
+    /* The disk behind standard output may be full, for example: nobody has read the results. */
     fputs(_("grade: standard output cannot be written to, and what it was to say is lost\n"),
           stderr);
     return 2;

@@ -1,6 +1,6 @@
-/* trace_dump: shows a trace to people.
+/* trace_dump: prints a trace in readable form.
  *
- *   trace_dump FILE            what is in it
+ *   trace_dump FILE            prints the records of a trace
  *   trace_dump --create FILE   makes an empty one, for a program started with OVERLAP_TRACE=FILE
  */
 #include "trace/sentence.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints `value` behind its name, when there is one. */
+/* Prints `value` after its name, unless it is 0. */
 static void show(const char *name, uint64_t value)
 {
     if (value != 0) printf(" %s=%" PRIu64, name, value);
