@@ -1,4 +1,4 @@
-/* image: the kernels' PTX as text, ended by a 0, for cuModuleLoadData: a lesson that works with the
+/* image: the kernels' PTX as 0-terminated text, for cuModuleLoadData: a lesson that works with the
  * driver API loads its kernels itself. The names inside are those of the kernels' own headers.
  *
  * An image is in lesson.so only if the lesson lists the part of the same name.

@@ -1,10 +1,10 @@
 /* mandelbrot: the kernel that decides, for each point of a lattice, whether it belongs to the
- * Mandelbrot set, launched the way a closed library does it: in a stream of its own that the caller
- * never sees.
+ * Mandelbrot set. It is launched as a closed library would launch it: in a stream of its own that
+ * the caller never sees.
  *
- * It does not wait for its kernel, and it is ordered against nothing that the caller has issued:
- * the stream is non-blocking, so not even the legacy default stream waits for it, or it for that.
- * What the caller has left is to synchronise the context.
+ * The launch does not wait for the kernel, and nothing orders the kernel against the caller's work:
+ * the stream is non-blocking, so there is no implicit synchronisation with the legacy default
+ * stream either. The caller can only synchronise the context.
  */
 #ifndef OVERLAP_KERNELS_MANDELBROT_H
 #define OVERLAP_KERNELS_MANDELBROT_H
@@ -23,15 +23,14 @@ struct mandelbrot_point {
 extern "C" {
 #endif
 
-/* members[i] = 1.0f if lattice[i] is taken for a member, 0.0f if it escaped, for i in [0, count):
- * both arrays in device memory of the current device, count > 0.
+/* Sets members[i] = 1.0f if lattice[i] counts as a member, 0.0f if it escaped, for i in [0, count).
+ * Both arrays are in device memory of the current device; count > 0.
  *
- * From z = 0, `iterations` times: z = z * z + lattice[i], and then, if abs(z) > bound, the point
- * has escaped. In floats, with each rounding fixed (see mandelbrot.cu), so that every device gives
- * the same answer to the last bit.
+ * From z = 0, `iterations` times: z = z * z + lattice[i]; if then abs(z) > bound, the point has
+ * escaped. Computed in floats with fixed rounding (see mandelbrot.cu), so that every device gives
+ * the same result to the last bit.
  *
- * Returns the error of the launch; what goes wrong while the kernel runs is returned by a later
- * call. */
+ * Returns the error of the launch; an error of the running kernel is returned by a later call. */
 cudaError_t mandelbrot_launch(const struct mandelbrot_point *lattice, float *members, size_t count,
                               unsigned iterations, float bound);
 

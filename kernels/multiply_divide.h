@@ -1,13 +1,13 @@
 /* multiply_divide: the lessons' long kernel. Every element is doubled and halved 50 times and then
- * receives a mark, so that the kernel costs much, moves little, and leaves a trace that can be
- * checked. One block of 64 threads does a whole array, whatever its length: the kernel keeps one
- * multiprocessor busy and leaves the rest of the device to others.
+ * receives a mark, so that the kernel takes long, moves little data, and leaves a result that can
+ * be checked. One block of 64 threads processes a whole array, whatever its length, so the kernel
+ * occupies one multiprocessor and leaves the rest of the device free.
  *
- * The programs that the lessons come from stop after the doubling and halving, and so return their
- * input: a program that never launches the kernel passes. The mark is what tells a launch from no
- * launch, and one launch from two.
+ * The mark tells a launch from no launch, and one launch from two. Without it (as in the programs
+ * that the lessons come from) the kernel would return its input, and a program that never launches
+ * it would pass.
  *
- * It allocates nothing, waits for nothing, and never looks past `length`.
+ * It allocates nothing, waits for nothing, and never accesses elements beyond `length`.
  */
 #ifndef OVERLAP_KERNELS_MULTIPLY_DIVIDE_H
 #define OVERLAP_KERNELS_MULTIPLY_DIVIDE_H
@@ -19,8 +19,8 @@
 #define MULTIPLY_DIVIDE_THREADS 64
 #define MULTIPLY_DIVIDE_NAME "multiply_divide"
 
-/* What element `index` receives: a whole number from 1 to 1009. The period is a prime, so that an
- * element which lands a power of two away from where it belongs has the wrong mark. */
+/* The mark of element `index`: a whole number from 1 to 1009. The period is a prime, so that an
+ * element displaced by a power of two has the wrong mark. */
 #define MULTIPLY_DIVIDE_MARK(index) ((float)(1u + (unsigned)(index) % 1009u))
 
 #ifdef __cplusplus
@@ -28,15 +28,15 @@ extern "C" {
 #endif
 
 /* Launches the kernel on array[0 .. length), floats in device memory of the current device, in
- * `stream`; with length 0 it does nothing to the array. Returns the launch's error; what goes wrong
- * while the kernel runs is returned by a later call. Magnitudes up to 2^126 come back exact. */
+ * `stream`; length 0 leaves the array unchanged. Returns the launch's error; an error of the
+ * running kernel is returned by a later call. Magnitudes up to 2^126 are returned exactly. */
 cudaError_t multiply_divide_launch(float *array, size_t length, cudaStream_t stream);
 
-/* Another kernel: an element receives twice its mark. */
+/* Another kernel: each element receives twice its mark. */
 cudaError_t multiply_divide_twice_launch(float *array, size_t length, cudaStream_t stream);
 
-/* The same as the first, after more than ten seconds of the device's own time: on the software
- * device a moment, and longer than ten thousand queries. */
+/* The result of the first kernel, after more than ten seconds of the device's own time: on the
+ * software device that is a moment, yet longer than ten thousand queries. */
 cudaError_t multiply_divide_slow_launch(float *array, size_t length, cudaStream_t stream);
 
 #ifdef __cplusplus

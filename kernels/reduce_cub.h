@@ -1,5 +1,5 @@
-/* reduce_cub: the sums of CUB's DeviceReduce, which the reductions are measured against. Compiled
- * once with the kernels, not with each submission: CUB takes its time.
+/* reduce_cub: the sums of CUB's DeviceReduce, with which the reductions' times are compared.
+ * Compiled once with the kernels, not with each submission, because CUB takes long to compile.
  *
  * Only for timing; nothing here decides whether a result is right.
  */
@@ -14,9 +14,9 @@
 extern "C" {
 #endif
 
-/* *result = the sum of array[0 .. size), all in device memory, queued in `stream`. With scratch
- * NULL nothing runs, and *scratch_bytes becomes what the call with a scratch needs. (CUB,
- * cub::DeviceReduce::Sum.) */
+/* Queues *result = the sum of array[0 .. size), all in device memory, in `stream`. With scratch
+ * NULL nothing runs, and *scratch_bytes is set to the size of the scratch memory that the call
+ * needs. (CUB, cub::DeviceReduce::Sum.) */
 cudaError_t reduce_cub_int64(void *scratch, size_t *scratch_bytes, const int64_t *array,
                              int64_t *result, size_t size, cudaStream_t stream);
 cudaError_t reduce_cub_int32(void *scratch, size_t *scratch_bytes, const int32_t *array,
