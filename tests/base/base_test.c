@@ -1,5 +1,4 @@
-/* What the device's other rooms stand on: memory that is freed as one or comes in pages, arrays
- * that grow, hashing, the names of kernels.
+/* The emulator's base: arenas and pages, growing arrays, hashing, names of kernels.
  */
 #include "emulator/base/arena.h"
 #include "emulator/base/array.h"
@@ -27,7 +26,7 @@ START_TEST(pieces_are_zeroed_aligned_and_apart)
     struct arena arena = {.failed = false};
     unsigned char *pieces[PIECES];
     for (size_t i = 0; i < PIECES;
-         i++) { /* some are larger than a chunk's quarter, some than one */
+         i++) { /* some are larger than a quarter of a chunk, some than a chunk */
         const size_t size = i % 100 == 99 ? 100000 : i % 50 == 49 ? 20000 : 1 + i % 97;
         pieces[i] = arena_take(&arena, size, 1);
         ck_assert_ptr_nonnull(pieces[i]);
@@ -35,7 +34,7 @@ START_TEST(pieces_are_zeroed_aligned_and_apart)
         ck_assert_uint_eq(count_of(pieces[i], size, 0), size);
         memset(pieces[i], 1 + (int)(i % 250), size);
     }
-    for (size_t i = 0; i < PIECES; i++) { /* nobody has written into another's */
+    for (size_t i = 0; i < PIECES; i++) { /* no piece overlaps another */
         const size_t size = i % 100 == 99 ? 100000 : i % 50 == 49 ? 20000 : 1 + i % 97;
         ck_assert_uint_eq(count_of(pieces[i], size, 1 + (int)(i % 250)), size);
     }
@@ -116,7 +115,7 @@ START_TEST(without_memory_an_array_is_as_it_was)
     ck_assert(array_reserve(&numbers, 1, &room, sizeof *numbers));
     numbers[0] = 5;
     before = numbers;
-    size_t huge = SIZE_MAX / 4; /* twice as many do not fit */
+    size_t huge = SIZE_MAX / 4; /* twice as many elements do not fit */
     ck_assert(!array_grow(&numbers, huge, &huge, sizeof *numbers));
     ck_assert_ptr_eq(numbers, before);
     ck_assert_uint_eq(numbers[0], 5);
@@ -199,7 +198,7 @@ START_TEST(pages_are_zeros_of_any_size)
 }
 END_TEST
 
-/* Some come back from who had them before, others from the system. */
+/* Some pages come from earlier users, others from the system. */
 START_TEST(pages_given_back_as_zeros_are_taken_as_such)
 {
     const size_t sizes[] = {1000, 1 << 17, 1 << 20, (1 << 20) + 8, 4 << 20, 5 << 20};

@@ -1,12 +1,12 @@
 /* Runs the rows and prints the table.
  *
- * Scalar C and one worker are measured in processor time, which a busy machine hardly changes; one
- * worker against two by the wall clock, which it does: the column "busy" says how much of the
- * one-worker runs' time went to others. What two processors are worth differs from machine to
- * machine and, where it is shared, from minute to minute: "C on 2" is how many times as much a loop
- * in C gets done on both as on one, measured beside each pair of runs, and a bound of 1.8 for two
- * workers means 0.9 of that. On a machine with one processor the columns of two are nan. Every
- * figure is the median of rounds that take turns.
+ * Scalar C and one worker are measured in processor time, on which a busy machine has little
+ * effect; one worker against two is measured in wall time, which it does affect: the column "busy"
+ * says how much of the one-worker runs' time went to other processes. The gain of a second
+ * processor differs from machine to machine and, on a shared one, from minute to minute: "C on 2"
+ * is how much more a C loop gets done on both processors than on one, measured beside each pair of
+ * runs, and a bound of 1.8 for two workers means 0.9 of that. On a machine with one processor the
+ * columns of two are nan. Every figure is the median of rounds that take turns.
  */
 #include "tests/bench/bench.h"
 
@@ -25,7 +25,7 @@ enum measure { SCALAR_CPU, ONE_CPU, ONE_WALL, TWO_WALL, RATIO, SCALING, MACHINE,
 
 struct result {
     double median[MEASURES];
-    double spread[MEASURES]; /* half the distance between the quartiles, / median */
+    double spread[MEASURES]; /* half the interquartile range, divided by the median */
     size_t differing;        /* words */
 };
 
@@ -49,7 +49,8 @@ static void summarise(double *values, int count, bool best, double *median, doub
     *spread = (values[3 * count / 4] - values[count / 4]) / 2 / *median;
 }
 
-/* The device uses a worker for each processor that it may run on. False: there are not so many. */
+/* Restricts the process to `count` processors: the device uses one worker for each. False: there
+ * are not so many. */
 static bool use_processors(int count)
 {
     static cpu_set_t all;
@@ -82,7 +83,7 @@ static void *burn(void *argument)
     return NULL;
 }
 
-/* How much more two threads get done than one. */
+/* Returns how many times as much two threads get done as one. */
 static double machine_scaling(void)
 {
     pthread_t other;
@@ -95,7 +96,7 @@ static double machine_scaling(void)
     return 2 * one / (seconds(CLOCK_MONOTONIC) - start - one);
 }
 
-/* Wipes the last answer away, on both sides. What is measured next does not pay for it. */
+/* Erases the last results on both sides, outside the measured time. */
 static void forget(struct bench_case *c)
 {
     memset(c->answer, 0xff, c->out_size);
@@ -103,7 +104,7 @@ static void forget(struct bench_case *c)
     device_wait();
 }
 
-/* Brings the device's answer to the host and counts the words that differ from scalar C's. */
+/* Copies the device's result to the host and counts the words that differ from scalar C's. */
 static size_t compare(const struct bench_row *row, struct bench_case *c)
 {
     if (!row->answers_on_host) device_copy_out(c->device_out, c->answer, c->out_size);
@@ -156,7 +157,7 @@ static void run_row(const struct bench_row *row, bool tiny, int rounds, bool bes
 
     result->differing = 0;
     for (int round = -1; round < rounds; round++) {
-        /* Round -1 warms caches and pages up; it is overwritten. */
+        /* Round -1 warms up caches and pages; its figures are overwritten. */
         const int at = round < 0 ? 0 : round;
         double cpu;
         use_processors(1);

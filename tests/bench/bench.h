@@ -1,10 +1,10 @@
-/* bench: how fast the software device is, as ratios in one run: every row computes the same in
+/* bench: the speed of the software device, as ratios within one run: every row computes the same in
  * scalar C at -O2, on the device with one worker and on the device with two, in turn, and the
- * answers are compared. It goes through the public CUDA API like anybody's program, and never looks
- * inside the device.
+ * results are compared. It uses the public CUDA API like any program, and nothing of the device's
+ * internals.
  *
- * Not a timed test: a busy machine would decide. CTest runs it with --tiny, where only the answers
- * count.
+ * Not a timed test, because a busy machine would decide the outcome. CTest runs it with --tiny,
+ * where only the results count.
  */
 #ifndef OVERLAP_TESTS_BENCH_BENCH_H
 #define OVERLAP_TESTS_BENCH_BENCH_H
@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One row's work. The harness owns the memory; `in` and `out` are what a row's prepare asked for.
+/* One row's work. The harness owns the memory; `in` and `out` have the sizes that prepare sets.
  */
 struct bench_case {
-    size_t n;       /* elements, or whatever the row counts */
+    size_t n;       /* elements, or another unit of the row's */
     size_t in_size; /* bytes of each input; set by prepare */
     size_t out_size;
     void *in[2];    /* on the host, filled by fill */
-    void *expected; /* scalar C's answer */
-    void *answer;   /* the device's, copied back */
+    void *expected; /* scalar C's result */
+    void *answer;   /* the device's result, copied back */
     void *device_in[2];
     void *device_out;
 };
@@ -29,15 +29,15 @@ struct bench_row {
     const char *name;
     const char *work;    /* one line: what is compared */
     size_t n, tiny;      /* bench_case.n, and with --tiny */
-    double required;     /* scalar C's time / one worker's, at least; 0: no bound */
-    double required_two; /* one worker's time / two workers', at least; 0: no bound */
-    int answers_on_host; /* the device's answer is in `answer`, not in device_out */
-    double differing;    /* part of the 4-byte words of the answer that may differ: where a
-                            compiler contracts, a pixel at the set's edge flips */
+    double required;     /* scalar C's time / one worker's, lower limit; 0: none */
+    double required_two; /* one worker's time / two workers', lower limit; 0: none */
+    int answers_on_host; /* the device's result is in `answer`, not in device_out */
+    double differing;    /* fraction of the result's 4-byte words that may differ: where a compiler
+                            contracts, a pixel at the set's edge flips */
     void (*prepare)(struct bench_case *); /* sizes, from n */
     void (*fill)(struct bench_case *);    /* inputs; may be NULL */
     void (*scalar)(struct bench_case *);
-    void (*device)(struct bench_case *); /* launches, and waits until it is done */
+    void (*device)(struct bench_case *); /* launches, and waits until the kernel is done */
 };
 
 /* bench_rows.c */
@@ -52,7 +52,7 @@ int32_t scalar_sum(const int32_t *in, size_t n);
 void scalar_add(const float *a, const float *b, float *c, size_t n);
 void scalar_matmul(const float *a, const float *b, float *c, size_t width);
 void scalar_transpose(const uint32_t *in, uint32_t *out, size_t width);
-/* Conway's Life on a torus, BENCH_GENERATIONS of it: what is odd is alive. */
+/* Conway's Life on a torus, BENCH_GENERATIONS generations: odd values are alive. */
 void scalar_life(const uint32_t *in, uint32_t *out, size_t width);
 void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n);
 void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
@@ -84,16 +84,16 @@ void device_doubles(const double *in, double *out, size_t n);
 void device_integers(const uint64_t *in, uint64_t *out, size_t n);
 void device_sample(const float *in, float *out, size_t width, int filters);
 void device_nothing(size_t n);
-void device_copy_in(const void *from, void *to, size_t size); /* may be on its way */
+void device_copy_in(const void *from, void *to, size_t size); /* may still be pending on return */
 void device_copy_out(const void *from, void *to, size_t size);
 
-void device_wait(void); /* for all that is on its way */
+void device_wait(void); /* for all pending work */
 
 void *device_take(size_t size);
 void device_give_back(void *memory);
 
 enum {
-    BENCH_BURN = 10 << 20,  /* of scalar_burn, to see what two processors are worth */
+    BENCH_BURN = 10 << 20,  /* for scalar_burn, to measure the gain of a second processor */
     BENCH_ROUNDS = 50,      /* of multiplying and dividing */
     BENCH_ITERATIONS = 256, /* of the Mandelbrot set */
     BENCH_BINS = 256,

@@ -1,4 +1,4 @@
-/* The rows: what each computes, on how much, and what is required of it. */
+/* The rows: what each computes, its sizes, and its required ratios. */
 #include "tests/bench/bench.h"
 
 /* ---- inputs -------------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ static void fill_floats(struct bench_case *c)
             ((float *)c->in[k])[i] = (float)(scramble(i + (size_t)k * 7919) >> 8) * 0x1p-20f;
 }
 
-/* Like a picture's: whole numbers of 8 bits. */
+/* Fills with values like a picture's: whole numbers of 8 bits. */
 static void fill_bytes(struct bench_case *c)
 {
     for (size_t i = 0; i < c->in_size / sizeof(float); i++)
@@ -43,8 +43,8 @@ static void fill_doubles(struct bench_case *c)
     for (size_t i = 0; i < c->n; i++) ((double *)c->in[0])[i] = (double)scramble(i) * 0x1p-30;
 }
 
-/* A graph in rows: in[0] where each vertex's edges begin, in[1] where they lead. Few vertices have
- * many edges, most have few. */
+/* Makes a graph in compressed rows: in[0] has the begin of each vertex's edges, in[1] their
+ * targets. Few vertices have many edges, most have few. */
 static void fill_graph(struct bench_case *c)
 {
     uint32_t *first = c->in[0], *edges = c->in[1];

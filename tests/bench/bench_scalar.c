@@ -1,10 +1,10 @@
-/* The scalar side of the rows: what a C programmer writes first. */
+/* The scalar side of the rows, as a C programmer would first write it. */
 #include "tests/bench/bench.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Each step loads and stores, as in the lessons' own programs. */
+/* Each step loads and stores, as in the lessons' programs. */
 void scalar_multiply_divide(const float *in, volatile float *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ void scalar_add(const float *a, const float *b, float *c, size_t n)
     for (size_t i = 0; i < n; i++) c[i] = a[i] + b[i];
 }
 
-/* The loops in the order that reads rows. */
+/* The loop order accesses rows. */
 void scalar_matmul(const float *a, const float *b, float *c, size_t width)
 {
     memset(c, 0, width * width * sizeof *c);
@@ -91,7 +91,7 @@ void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n)
     for (size_t i = 0; i < n; i++) bins[in[i] % BENCH_BINS]++;
 }
 
-/* Level by level over all vertices, as the kernel does it. */
+/* Goes over all vertices once per level, as the kernel does. */
 void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n)
 {
     memset(level, 0xff, n * sizeof *level);
@@ -133,7 +133,7 @@ void scalar_integers(const uint64_t *in, uint64_t *out, size_t n)
     }
 }
 
-/* A picture, turned and shrunk: where pixel (x, y) of the new one lies in the old one. All of it is
+/* Maps pixel (x, y) of a rotated and reduced picture to its place in the original. All values are
  * exact in floats. */
 static float across(size_t x, size_t y)
 {
@@ -160,7 +160,7 @@ void scalar_sample(const float *in, float *out, size_t width)
         }
 }
 
-/* Between four texels, with weights of 8 bits as a texture has them. */
+/* Interpolates between four texels, with 8-bit weights as a texture unit has. */
 void scalar_filter(const float *in, float *out, size_t width)
 {
     const float most = (float)(width - 1);
@@ -192,7 +192,7 @@ void scalar_nothing(size_t n)
     for (size_t i = 0; i < n; i++) nothing();
 }
 
-/* Independent chains, as many as a processor can keep going. */
+/* Independent chains, enough to keep a processor busy. */
 void scalar_burn(size_t n)
 {
     uint32_t x[4] = {1, 2, 3, 4};

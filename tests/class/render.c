@@ -1,5 +1,5 @@
-/* render CLASS.json KIND:FILE: a report of a class that was made by hand, for the tests that look
- * at reports with other programs. */
+/* render CLASS.json KIND:FILE: makes a report of a hand-made class, for the tests that read reports
+ * with other programs. */
 #include "grader/report/report.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The true result and how far from it a device may be. */
+/* The true result, and the permitted distance from it. */
 struct bound {
     long double value;
     long double relative, absolute;
@@ -66,7 +66,7 @@ static struct bound sine(long double a, long double value)
 static struct bound division(const struct diff_form *form, long double a, long double b)
 {
     struct bound bound = {.value = a / b, .relative = 0x1p-22L};
-    /* div.approx of a divisor above 2^126: 0, and of infinity NaN. */
+    /* div.approx by a divisor above 2^126 gives 0, of infinity NaN. */
     if (strstr(form->text, "approx") && fabsl(b) > 0x1p126L && !isinf(b) && !isnan(a))
         bound.value = isinf(a) ? (long double)NAN : copysignl(0, a) * copysignl(1, b);
     return bound;
@@ -120,7 +120,8 @@ unsigned char diff_bound(const struct diff_form *form, const uint64_t *sources, 
     const long double tiny = smallest_normal(kind);
     long double operand[2] = {0, 0};
     for (unsigned k = 0; k < form->sources && k < 2; k++) {
-        /* .approx.ftz.f64 reads the upper word only: a NaN of the lower one is infinite. */
+        /* .approx.ftz.f64 reads the upper word only: a NaN with its bits in the lower word counts
+         * as infinite. */
         const uint64_t read = kind == DIFF_F64 && ftz ? sources[k] >> 32 << 32 : sources[k];
         operand[k] = value_of(kind, read >> shift & mask);
         if (ftz && fabsl(operand[k]) < tiny) operand[k] = copysignl(0, operand[k]);
@@ -129,7 +130,7 @@ unsigned char diff_bound(const struct diff_form *form, const uint64_t *sources, 
     const long double got = value_of(kind, result >> shift & mask);
     *why = 0;
     if (bound.open) return '?';
-    /* One unit of rounding of the result beside the function's own error. */
+    /* One unit for rounding the result, in addition to the function's own error. */
     const long double unit = ldexpl(tiny, -(int)formats[kind].fraction);
     const long double slack =
         bound.absolute + bound.relative * fabsl(bound.value) + (ftz ? tiny : unit);

@@ -1,4 +1,4 @@
-/* What all files use: text, random numbers, new cases. */
+/* Shared by all files: text, random numbers, new cases. */
 #include "tests/differential/differential.h"
 
 #include <stdarg.h>

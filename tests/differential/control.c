@@ -1,5 +1,5 @@
 /* Barriers, shared memory, calls, recursion, function pointers, branch tables, local arrays,
- * stacks: kernels written out, each with several sets of constants and inputs. */
+ * stacks: hand-written kernels, each with several sets of constants and inputs. */
 #include "tests/differential/differential.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ static const struct {
      "setp.eq.u32 %p0, %r3, 0; @%p0 bra ONE; barrier.sync 0; bra BOTH; ONE: barrier.sync 0;"
      "BOTH: sub.u32 %r3, 95, %t; mad.lo.u32 %r3, %r3, 4, %r0; ld.shared.u32 %r4, [%r3];"
      "st.global.u32 [%out], %r4;"},
-    {"bar.exited", "", /* threads that are gone are not waited for */
+    {"bar.exited", "", /* exited threads are not waited for */
      ".shared .align 4 .b32 s[96]; mov.u32 %r0, s; mad.lo.u32 %r1, %t, 4, %r0;"
      "ld.global.u32 %r2, [%in]; st.shared.u32 [%r1], %r2; setp.ge.u32 %p0, %t, 64;"
      "@%p0 exit; bar.sync 0; xor.b32 %r3, %t, $5; mad.lo.u32 %r3, %r3, 4, %r0;"

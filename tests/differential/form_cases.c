@@ -1,4 +1,4 @@
-/* Cases of one instruction form: over many operands (all), under a guard that some lanes have
+/* Cases of one instruction form: with many operands (all), under a guard that holds for some lanes
  * (some), with immediate operands (imm). */
 #include "tests/differential/differential.h"
 
@@ -83,7 +83,7 @@ static void load(const struct diff_case *one, struct diff_text *text)
         diff_add(text, "and.b32 %%x, %%f, %d;\nsetp.ne.u32 %%g, %%x, 0;\n", FLAG_GUARD);
 }
 
-/* The last operand as it is written in PTX. */
+/* Writes the last operand in PTX syntax. */
 static void immediate(const struct diff_form *form, uint64_t value, char *text, size_t size)
 {
     const enum diff_kind kind = form->source[form->sources - 1];
@@ -139,10 +139,11 @@ static uint64_t immediate_value(const struct diff_form *form, unsigned index,
     for (;;) {
         const uint64_t value =
             index < 4 ? diff_edge(kind, index + diff_below(random, 20)) : diff_value(kind, random);
-        /* By a constant zero everything is left to ptxas: see excluded.def. */
+        /* Division by a constant zero is left out, because ptxas decides its result: see
+         * excluded.def. */
         if (!value && divides) continue;
-        /* ptxas takes positions and lengths of bfe and bfi up to 255, and of a shift of 16 bits
-         * the lower half of an immediate. */
+        /* ptxas accepts positions and lengths of bfe and bfi up to 255, and of a 16-bit shift the
+         * lower half of an immediate. */
         return !strncmp(form->text, "bf", 2)                       ? value & 0xff
                : kind == DIFF_AMOUNT && form->result == DIFF_INT16 ? value & 0xffff
                                                                    : value;
@@ -263,8 +264,8 @@ static void tell(const struct diff_case *one, const unsigned char *in, const uns
     }
 }
 
-/* Are the sign and payload of a NaN nobody's promise? abs and neg of f32 say so; and ptxas turns a
- * constant's sign round where that saves it an instruction. */
+/* Returns true where sign and payload of a NaN are unspecified: the ISA says so for abs and neg of
+ * f32, and ptxas flips a constant's sign where that saves an instruction. */
 static bool nan_is_open(const struct diff_case *one)
 {
     const struct diff_form *form = one->form;
@@ -273,7 +274,7 @@ static bool nan_is_open(const struct diff_case *one)
            !strncmp(form->text, "neg.", 4);
 }
 
-/* One NaN is as good as another. */
+/* Hashes all NaNs alike. */
 static uint64_t digest_numbers(const struct diff_case *one, const unsigned char *out)
 {
     const unsigned bytes = bytes_of(one->form->width[0]);
@@ -336,9 +337,9 @@ void diff_form_cases(struct diff_cases *cases)
     for (size_t k = 0; k < count; k++) {
         for (unsigned variant = 0; variant < VARIANTS; variant++) {
             if (variant == IMMEDIATE && !has_immediates(&forms[k])) continue;
-            /* ptxas forgets the guard of a testp (driver 580). */
+            /* ptxas loses the guard of a testp (driver 580). */
             if (variant == GUARDED && !strncmp(forms[k].text, "testp", 5)) continue;
-            /* The row has been under guards and with immediates in its own form. */
+            /* The row was tested under guards and with immediates in its own form. */
             if (variant != PLAIN && forms[k].derived) continue;
             char extra[24] = "";
             unsigned used = 0;

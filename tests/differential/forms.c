@@ -1,6 +1,6 @@
-/* The list of instruction forms: every key of the device's tables of computing rows, and what the
- * compile step makes of those rows besides: directed roundings, set, comparisons combined with a
- * predicate, truth tables. A row that is added there is a new form here. */
+/* The list of instruction forms: every key of the device's tables of computing rows, and the forms
+ * that the compile step derives from those rows: directed roundings, set, comparisons combined with
+ * a predicate, truth tables. A new row in the tables is a new form here. */
 #include "tests/differential/differential.h"
 #include "tests/exec/rows.h"
 
@@ -72,7 +72,8 @@ static const struct {
               {"bf16x2", DIFF_BF16X2}, {"u16x2", DIFF_INT16X2}, {"s16x2", DIFF_INT16X2},
               {"f32", DIFF_F32},       {"f64", DIFF_F64}};
 
-/* The kind of an operand of the row's type `shape` in an instruction of type `type`. */
+/* Returns the kind of an operand whose type in the row is `shape`, in an instruction of type
+ * `type`. */
 static enum diff_kind kind_of(const char *shape, const char *type)
 {
     if (*shape == 'p') return DIFF_PRED;
@@ -84,12 +85,12 @@ static enum diff_kind kind_of(const char *shape, const char *type)
     return bits == 8 ? DIFF_INT8 : bits == 16 ? DIFF_INT16 : bits == 32 ? DIFF_INT32 : DIFF_INT64;
 }
 
-/* Operands that count bits; operand 0 is the first source. */
+/* Returns true for operands that count bits; operand 0 is the first source. */
 static bool is_amount(const char *opcode, unsigned operand)
 {
     static const struct {
         const char *opcode;
-        unsigned operands; /* bits */
+        unsigned operands; /* a set of operands */
     } amounts[] = {{"shl", 2},  {"shr", 2},  {"shf", 4},   {"bfe", 6},
                    {"bfi", 12}, {"bmsk", 3}, {"szext", 2}, {"fns", 6}};
     for (size_t k = 0; k < sizeof amounts / sizeof *amounts; k++)
@@ -134,7 +135,7 @@ static struct diff_form *put(const struct diff_form *form)
     return &all.forms[all.count++];
 }
 
-/* The form with word `at` replaced. */
+/* Returns the form with word `at` replaced. */
 static struct diff_form replaced(const struct diff_form *form, int at, const char *word)
 {
     struct diff_form other = *form;
@@ -147,7 +148,7 @@ static struct diff_form replaced(const struct diff_form *form, int at, const cha
     return other;
 }
 
-/* .rz .rm .rp run the row of .rn. */
+/* .rz .rm .rp use the row of .rn. */
 static void add_directed(const struct diff_form *form, const struct words *words)
 {
     static const char *const directed[] = {"rz", "rm", "rp"};
@@ -165,10 +166,10 @@ static void add_directed(const struct diff_form *form, const struct words *words
     }
 }
 
-/* The operands behind a combined comparison: the predicate %s of the kernel, or its opposite. */
+/* The operand after a combined comparison: the kernel's predicate %s, or its negation. */
 static const char *const combining[][2] = {{"and", ", %s"}, {"or", ", !%s"}, {"xor", ", %s"}};
 
-/* setp with a predicate, and set with its results. */
+/* Adds setp with a predicate, and set with its result types. */
 static void add_comparisons(const struct diff_form *form, const struct words *words)
 {
     static const char *const results[] = {"u32", "s32", "f32", "f16", "bf16", "u16", "s16"};
@@ -231,7 +232,7 @@ static void add_key(const char *key, size_t length, const char *shape)
     snprintf(form.text, sizeof form.text, "%.*s", (int)length, key);
     const struct words words = split(form.text);
     const char *opcode = words.word[0];
-    /* Pieces that lowering makes vector moves of: no instruction has these keys. */
+    /* Pieces from which lowering builds vector moves: no instruction has these keys. */
     if (is_one_of(opcode, "pack low high widen")) return;
     char operand[6][8];
     unsigned operands = 0;

@@ -12,7 +12,7 @@ static int by_name(const void *a, const void *b)
                   ((const struct diff_golden_line *)b)->name);
 }
 
-/* Of all that the case is made of. */
+/* Hashes everything of which the case consists. */
 static uint16_t identity(const struct diff_case *one)
 {
     struct diff_text text = {.bytes = NULL};

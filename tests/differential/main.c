@@ -48,9 +48,9 @@ struct settings {
     int level;
 };
 
-/* What parent and child share. */
+/* Shared between parent and child. */
 struct progress {
-    volatile size_t begun; /* cases whose turn has come */
+    volatile size_t begun; /* cases that were begun */
     struct diff_result results[];
 };
 
@@ -137,7 +137,7 @@ static void done(void *context, const struct diff_case *one, const struct diff_r
     fflush(stdout);
 }
 
-/* The first `alone` cases in modules of their own. */
+/* In the child: runs the cases, the first `alone` ones in modules of their own. */
 static void child(struct job *job, size_t from, size_t alone)
 {
     const struct settings *settings = job->settings;
@@ -167,8 +167,8 @@ static time_t now(void)
     return time.tv_sec;
 }
 
-/* Waits for the child; ends it when no case is done for the limit, or at the deadline. Answers
- * whether it ended well. */
+/* Waits for the child; kills it when no case completes within the limit, or at the deadline.
+ * Returns whether it ended well. */
 static bool wait_for(pid_t child, const struct job *job)
 {
     size_t begun = job->progress->begun;
@@ -186,8 +186,8 @@ static bool wait_for(pid_t child, const struct job *job)
     }
 }
 
-/* A child that ends badly may have done so while it loaded a module of many cases: the next one
- * runs them alone, and if it does too, it is the case. */
+/* A child that dies may have died while it loaded a module of many cases. The next one runs them
+ * alone, and if it dies too, the case is to blame. */
 static void run_all(struct job *job)
 {
     for (size_t alone = 0; job->progress->begun < job->count && now() <= job->deadline;) {
@@ -212,7 +212,7 @@ static void run_all(struct job *job)
     }
 }
 
-/* The reason why this case is known to differ: a copy, or NULL. */
+/* Returns a copy of the reason why this case is known to differ, or NULL. */
 static char *known_reason(FILE *known, const char *name)
 {
     char line[512];

@@ -1,6 +1,6 @@
-/* Loads and stores of every type, vector, register width and state space, and atomic operations on
- * a thread's own word (what is returned, what is left) and on contended ones (what is left, where
- * that does not depend on the order). */
+/* Loads and stores of every type, vector, register width and state space; atomic operations on a
+ * thread's own word (result and memory) and on contended words (memory, where it does not depend on
+ * the order). */
 #include "tests/differential/differential.h"
 
 #include <stdio.h>
@@ -20,9 +20,9 @@ static const struct {
              {"s32", 32, true},  {"f32", 32, false}, {"b64", 64, false}, {"u64", 64, false},
              {"s64", 64, false}, {"f64", 64, false}};
 
-/* Where the memory is and how the instruction names it. */
+/* The memory's place, and the instruction's name for it. */
 static const struct {
-    const char *name, *space; /* of the case; of the instruction */
+    const char *name, *space; /* in the case's name; in the instruction */
     char where;               /* g global, s shared, l local, c constant */
     bool generic;
 } spaces[] = {{"global", ".global", 'g', false},
@@ -37,7 +37,8 @@ static const struct {
               {"nc", ".global.nc", 'g', false},
               {"relaxed", ".relaxed.gpu.global", 'g', false}};
 
-/* A case's number: 5 bits of type, 2 of vector, 7 of register width / 8, 4 of space, 1 store. */
+/* The fields of a case's number: 5 bits of type, 2 of vector, 7 of register width / 8, 4 of space,
+ * 1 store. */
 struct access {
     unsigned type, vector, width, space;
     bool store;
@@ -67,7 +68,7 @@ static void registers(struct diff_text *text)
                    "mad.lo.u32 %%i, %%i, %%n, %%t;\n");
 }
 
-/* %base, and %small for spaces that have 32-bit addresses: this thread's region, filled from the
+/* Sets %base, and %small for spaces with 32-bit addresses, to this thread's region, filled from the
  * input. */
 static void region(const struct access *access, const char *kernel, struct diff_text *text)
 {
@@ -135,7 +136,7 @@ static void write_access(const struct diff_case *one, const char *kernel, struct
     registers(text);
     diff_add(text, ".reg .b%u %%d<4>;\n", bits);
     region(&access, kernel, text);
-    /* Four places: the first and the last ones, and one that depends on the thread. */
+    /* Stores at four places: the first and the last ones, and one that depends on the thread. */
     diff_add(text, "mul.wide.u32 %%to, %%i, %u;\nadd.u64 %%to, %%to, %%out;\n",
              access.store ? (unsigned)REGION : 3 * access.vector * bits / 8);
     diff_add(text,
@@ -203,7 +204,7 @@ static void add_accesses(struct diff_cases *cases)
                 if (vectors[v] * types[type].bits > 128) continue;
                 for (unsigned space = 0; space < SPACES; space++) {
                     const char *name = spaces[space].name;
-                    /* Repetitions of a space: one type of each width. */
+                    /* Repetitions of a space have one type of each width only. */
                     const bool repeated = space > 6;
                     if (repeated && !strstr("u8 s16 b32 u64", types[type].text)) continue;
                     if (store && (!strcmp(name, "const") || !strcmp(name, "nc"))) continue;
@@ -214,7 +215,7 @@ static void add_accesses(struct diff_cases *cases)
                                                       .width = width,
                                                       .space = space,
                                                       .store = store};
-                        /* Wider registers everywhere but in the repetitions of a space. */
+                        /* Wider registers in all spaces except the repetitions. */
                         if (width > least && (!types[type].widens || space > 4)) continue;
                         add_access(cases, &access);
                     }
@@ -239,7 +240,7 @@ enum way { OWN, CONTENDED, REDUCED };
 static const char *const ways[] = {"own", "many", "red"};
 static const char *const atomic_spaces[] = {"global", "shared", "generic", "sgeneric"};
 
-/* A case's number: operation, key of it, way, space. */
+/* The fields of a case's number: operation, its key, way, space. */
 static const char *key_of(uint32_t number, char *key, size_t size)
 {
     const char *at = operations[number & 255].keys;
@@ -247,7 +248,7 @@ static const char *key_of(uint32_t number, char *key, size_t size)
         at += strcspn(at, " ");
         at += strspn(at, " ");
     }
-    /* The device's keys leave .noftz away. */
+    /* The device's keys omit .noftz. */
     const size_t length = strcspn(at, " ");
     const bool half = strstr(operations[number & 255].keys, "f16") != NULL;
     snprintf(key, size, "%.*s", (int)length, at);
@@ -293,7 +294,7 @@ static void write_atomic(const struct diff_case *one, const char *kernel, struct
              "ld.global.b%u %%old, [%%at];\nld.global.b%u %%b, [%%at+8];\n"
              "ld.global.b%u %%c, [%%at+16];\n",
              bits, bits, bits);
-    /* %base: the word; contended: one of eight of the block. */
+    /* %base is the word; contended: one of eight of the block. */
     diff_add(text, "%s.b32 %%x, %%t, %d;\n", way == OWN ? "or" : "and", way == OWN ? 0 : 7);
     if (shared)
         diff_add(text,
@@ -307,7 +308,7 @@ static void write_atomic(const struct diff_case *one, const char *kernel, struct
                  "mov.u32 %%small, %%ctaid.x;\nmad.lo.u32 %%small, %%small, %d, %%x;\n"
                  "mad.wide.u32 %%base, %%small, %u, %%out;\n",
                  THREADS, 2 * size);
-    /* Every word begins as its first thread's. */
+    /* Every word starts with its first thread's value. */
     diff_add(text, ".reg .pred %%first;\nsetp.%s.u32 %%first, %%t, %d;\n", way == OWN ? "ne" : "lt",
              way == OWN ? 12345 : 8);
     diff_add(text, "@%%first st.%s.b%u [%%base], %%old;\nbar.sync 0;\n",
@@ -335,7 +336,7 @@ static void fill_atomic(const struct diff_case *one, unsigned char *in)
     const enum diff_kind kind = kind_of(key_of(one->number, key, sizeof key));
     const enum way way = one->number >> 16 & 255;
     struct diff_random random = diff_case_random(one, "in");
-    /* 1 in each floating-point format: contended sums are exact then. */
+    /* 1 in each floating-point format, so that contended sums are exact. */
     static const uint64_t ones[DIFF_KIND_COUNT] = {
         [DIFF_F16] = 0x3c00,       [DIFF_BF16] = 0x3f80,
         [DIFF_F16X2] = 0x40003c00, [DIFF_BF16X2] = 0x40003f80,

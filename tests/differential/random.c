@@ -1,7 +1,7 @@
-/* Random programs of one warp or two: straight lines of mixed types, and branching ones with nested
- * divergent ifs, bounded loops, jumps, calls, local memory, shuffles and exchanges where all
- * threads meet. They end by construction: loops count down, and no label but a loop's is behind its
- * jump. */
+/* Random programs of one or two warps: straight-line code of mixed types, and branching code with
+ * nested divergent ifs, bounded loops, jumps, calls, local memory, and shuffles and exchanges where
+ * all threads meet. Programs end by construction: loops count down, and all jumps except a loop's
+ * go forward. */
 #include "tests/differential/differential.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static unsigned pool_bytes(enum pool pool)
     return pools[pool].bits == 1 ? 4 : pools[pool].bits / 8;
 }
 
-/* Arrays per register, one after the other: bytes of all of them per thread. */
+/* The arrays of all registers, one after the other: returns their bytes per thread. */
 static unsigned all_bytes(void)
 {
     unsigned bytes = 0;
@@ -54,12 +54,12 @@ struct program {
     struct diff_text *text;
     const char *kernel;
     unsigned labels;
-    unsigned loops[DEPTH + 1]; /* labels behind the loops around */
+    unsigned loops[DEPTH + 1]; /* labels after the enclosing loops */
     unsigned loop_count;
-    unsigned budget;   /* instructions still to write */
-    unsigned computed; /* of one->prefix */
-    bool ending;       /* threads may leave: nobody waits for them any more */
-    bool plain;        /* inside a function: no predicates, no other registers than its own */
+    unsigned budget;   /* instructions left to write */
+    unsigned computed; /* instructions counted against one->prefix */
+    bool ending;       /* threads may exit: nothing waits for them any more */
+    bool plain;        /* inside a function: no predicates, and only its own registers */
 };
 
 static unsigned below(struct program *program, unsigned limit)
@@ -75,7 +75,8 @@ static unsigned any(struct program *program, enum pool pool)
 /* ---- one instruction ---------------------------------------------------------------------------
  */
 
-/* Opcodes first, then their forms, so that the many forms of cvt and setp leave room for others. */
+/* Chooses an opcode first and then a form, so that the many forms of cvt and setp do not crowd out
+ * others. */
 static const struct {
     const char *opcode;
     unsigned weight;
@@ -96,8 +97,8 @@ static bool has_opcode(const struct diff_form *form, const char *opcode)
     return !strncmp(form->text, opcode, length) && form->text[length] == '.';
 }
 
-/* The form whose hash with `seed` is the largest, so that a new row in the device's tables changes
- * few of the choices and most programs stay the ones that a GPU has run. */
+/* Returns the form whose hash with `seed` is the largest, so that a new row in the device's tables
+ * changes few choices, and most programs remain the ones that a GPU has run. */
 static const struct diff_form *favourite(const struct diff_form *const *forms, size_t count,
                                          uint64_t seed)
 {
@@ -113,8 +114,8 @@ static const struct diff_form *favourite(const struct diff_form *const *forms, s
     return best;
 }
 
-/* What ptxas merges into the instruction behind it, where the lowest number turns positive and a
- * NaN gets another sign. */
+/* Returns true for forms that ptxas merges into the next instruction, where the lowest integer
+ * turns positive and a NaN gets another sign. */
 static bool merged(const struct diff_form *form)
 {
     const bool sign = has_opcode(form, "abs") || has_opcode(form, "neg");
@@ -163,7 +164,8 @@ static void guard(struct program *program)
         diff_add(program->text, "@%s%%p%u ", below(program, 2) ? "!" : "", any(program, POOL_P));
 }
 
-/* Which NaN comes out is left to ptxas where it swaps operands or takes a sign with it. */
+/* Replaces a NaN by a fixed one where ptxas decides which NaN results, because it swaps operands or
+ * moves a sign. */
 static void one_nan(struct program *program, enum diff_kind kind, unsigned number)
 {
     static const struct {
@@ -187,14 +189,15 @@ static void one_form(struct program *program, const struct diff_form *form)
     struct diff_text *text = program->text;
     const bool divides = has_opcode(form, "div") || has_opcode(form, "rem");
     const bool integer = form->source[0] <= DIFF_AMOUNT;
-    /* ptxas simplifies divisions whose operands it knows something about; by zero that shows. */
+    /* ptxas simplifies divisions with partly known operands, which shows when the divisor is
+     * zero. */
     if (divides && integer) {
         const enum pool pool = pool_of(form->source[1]);
         const unsigned bits = pools[pool].bits;
         diff_add(text, "or.b%u %%t%u, %%%c%u, 1;\n", bits, bits, pools[pool].name,
                  any(program, pool));
     }
-    /* ptxas (driver 580) forgets the guard of a testp, and what d was under a set's. */
+    /* ptxas (driver 580) loses the guard of a testp, and the previous value of a set's d. */
     if (!has_opcode(form, "testp") && !has_opcode(form, "set")) guard(program);
     const enum pool to = pool_of(form->result);
     const unsigned d = any(program, to);
@@ -206,7 +209,7 @@ static void one_form(struct program *program, const struct diff_form *form)
     } else if (form->pair) {
         diff_add(text, "|%%p%u", any(program, POOL_P));
     }
-    /* ptxas (driver 580) folds a lop3 of fewer than three registers wrongly into the next one. */
+    /* ptxas (driver 580) merges a lop3 of fewer than three registers wrongly into the next one. */
     const bool distinct = has_opcode(form, "lop3");
     const unsigned first = any(program, POOL_R);
     for (unsigned k = 0; k < form->sources; k++) {
@@ -232,7 +235,7 @@ static void one_form(struct program *program, const struct diff_form *form)
     one_nan(program, form->result, d);
 }
 
-/* An addition, subtraction or product of several words through the carry flag. */
+/* Writes an addition, subtraction or product of several words with the carry flag. */
 static void carries(struct program *program)
 {
     static const char *const chains[][3] = {{"add.cc.u32", "addc.cc.u32", "addc.u32"},
@@ -309,7 +312,7 @@ static void meet(struct program *program)
         diff_add(text, "bar.red.popc.u32 %%r%u, 0, %%p%u;\n", r, p);
         break;
     default:
-        /* Through shared memory, from a thread of the other warp too. */
+        /* Exchanges values through shared memory, also between warps. */
         diff_add(text,
                  "st.shared.b32 [%%own], %%r%u;\nbar.sync 0;\nmad.lo.u32 %%t32, %%me, %u, %u;\n"
                  "and.b32 %%t32, %%t32, %u;\nshl.b32 %%t32, %%t32, 2;\n"
@@ -319,7 +322,7 @@ static void meet(struct program *program)
     }
 }
 
-/* A word of the thread's own array, at an index that is not known before. */
+/* Accesses a word of the thread's own array, at an index unknown at compile time. */
 static void local(struct program *program)
 {
     struct diff_text *text = program->text;
@@ -346,7 +349,7 @@ static void call(struct program *program)
 
 static void block(struct program *program, unsigned depth, unsigned size);
 
-/* A predicate that usually differs between lanes. */
+/* Returns a predicate that usually differs between lanes. */
 static unsigned condition(struct program *program)
 {
     const unsigned p = any(program, POOL_P);
@@ -393,7 +396,7 @@ static void table(struct program *program, unsigned depth)
     for (unsigned k = 0; k < 4; k++) {
         diff_add(program->text, "S%u_%u:\n", label, k);
         block(program, depth + 1, 1 + below(program, 2));
-        /* Some fall through into the next. */
+        /* Some cases fall through into the next. */
         if (below(program, 4)) diff_add(program->text, "bra S%u_4;\n", label);
     }
     diff_add(program->text, "S%u_4:\n", label);
@@ -437,12 +440,14 @@ static void block(struct program *program, unsigned depth, unsigned size)
     }
 }
 
-/* A function of the program's: some arithmetic, and itself again for as long as its argument says.
+/* Writes a function of the program: some arithmetic, and a recursive call for as long as its
+ * argument says.
  */
 static void function(struct program *program)
 {
     const unsigned mask = 3 + 4 * below(program, 2), drawn = 1 + below(program, 3);
-    const unsigned pattern = mask == drawn ? 1 : drawn; /* 3 of 3: as deep as no stack is */
+    /* 3 of 3 would recurse deeper than any stack. */
+    const unsigned pattern = mask == drawn ? 1 : drawn;
     diff_add(program->text,
              ".func (.param .b32 r) %s_f(.param .b32 a, .param .b64 b) {\n"
              ".reg .b32 %%x, %%y;\n.reg .b64 %%z;\n.reg .pred %%p;\nld.param.b32 %%x, [a];\n"

@@ -53,7 +53,7 @@ void diff_device_close(struct diff_device *device)
     free(device);
 }
 
-/* After a fault nothing works in the context until it is reset. */
+/* After a fault the context is unusable until it is reset. */
 static void start_again(struct diff_device *device)
 {
     cuDevicePrimaryCtxReset(device->device);
@@ -123,7 +123,7 @@ static void tell_error(struct diff_result *result, enum diff_state state, CUresu
     cuGetErrorName(error, &name);
     result->state = state;
     const int used = snprintf(result->message, sizeof result->message, "%s", name);
-    /* The log's lines as one. */
+    /* Joins the log's lines into one. */
     size_t to = (size_t)used;
     if (*log && to + 2 < sizeof result->message) result->message[to++] = ' ';
     for (; *log && to + 1 < sizeof result->message; log++)
@@ -156,7 +156,7 @@ void diff_device_run(struct diff_device *device, const struct diff_case *const *
         if (error != CUDA_SUCCESS) {
             tell_error(&result, DIFF_FAILED, error, "");
             done(context, one, &result, device->host_in, NULL);
-            /* The other kernels of the module, one by one, in a new context. */
+            /* Runs the remaining kernels of the module one by one, in a new context. */
             start_again(device);
             for (k++; k < count; k++) diff_device_run(device, &cases[k], 1, done, context);
             return;

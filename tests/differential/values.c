@@ -1,5 +1,5 @@
-/* Operands: special values of each kind, their neighbours, values halfway between shorter ones,
- * and tuples of them. */
+/* Operands: special values of each kind, their neighbours, values halfway between shorter ones, and
+ * tuples of these. */
 #include "tests/differential/differential.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ unsigned diff_kind_bits(enum diff_kind kind)
 /* ---- special values ----------------------------------------------------------------------------
  */
 
-/* Written for 64 bits and cut: the sign-extended forms are the narrow types' limits. */
+/* Written with 64 bits and truncated: the sign-extended values are the narrow types' limits. */
 static const uint64_t integers[] = {0,
                                     1,
                                     UINT64_MAX,
@@ -161,7 +161,7 @@ static const uint64_t f64s[] = {0,
                                 UINT64_C(0x7ff7ffffffffffff),
                                 UINT64_C(0x7fe0000000000000)};
 
-/* Formats of 16 bits; each list begins with the same kinds as f32s. */
+/* 16-bit formats; each list begins with the same kinds of values as f32s. */
 static const uint64_t f16s[] = {
     0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001, 0xfe34, 0x7c01, 0x03ff, 0x0400,
     0x7bff, 0xfbff, 0x3800, 0x4100, 0x3c01, 0x3bff, 0x8001, 0x6400, 0x7800, 0x5bff, 0xfc01, 0x83ff,
@@ -194,7 +194,7 @@ static uint64_t cut(uint64_t value, unsigned bits)
     return bits == 64 ? value : value & ((UINT64_C(1) << bits) - 1);
 }
 
-/* The kind of each half of a packed kind, or the kind itself. */
+/* Returns the kind of each half of a packed kind, or the kind itself. */
 static enum diff_kind half_of(enum diff_kind kind)
 {
     switch (kind) {
@@ -218,7 +218,7 @@ uint64_t diff_edge(enum diff_kind kind, unsigned index)
 {
     const unsigned count = edges[kind].count;
     const uint64_t value = edges[kind].values[index % count];
-    /* The other half goes through the list at another pace. */
+    /* The other half steps through the list with another stride. */
     if (half_of(kind) != kind)
         return cut(value, 16) | cut(edges[kind].values[(index * 5 + 2) % count], 16) << 16;
     return cut(value, diff_kind_bits(kind));
@@ -243,8 +243,8 @@ static unsigned fraction_bits(enum diff_kind kind)
     }
 }
 
-/* A float whose fraction is a few leading bits and then exactly, just above or just below a half;
- * of moderate size, so that sums and products stay finite. */
+/* Returns a float whose fraction has a few leading bits followed by exactly, slightly more or
+ * slightly less than a half; of moderate size, so that sums and products stay finite. */
 static uint64_t halfway(enum diff_kind kind, struct diff_random *random)
 {
     const unsigned bits = diff_kind_bits(kind), fraction = fraction_bits(kind);
@@ -269,7 +269,7 @@ static uint64_t moderate(enum diff_kind kind, struct diff_random *random)
            (diff_bits(random) & 1) << (bits - 1);
 }
 
-/* A power of two, or a run of ones, or their neighbours. */
+/* Returns a power of two, or a run of ones, or a neighbour of these. */
 static uint64_t power(unsigned bits, struct diff_random *random)
 {
     uint64_t value = UINT64_C(1) << diff_below(random, bits);
@@ -315,7 +315,7 @@ static uint64_t opposite(enum diff_kind kind, uint64_t value)
     }
 }
 
-/* The product's opposite, so that a third operand cancels it. */
+/* Returns the negated product, so that a third operand cancels it. */
 static uint64_t cancelling(enum diff_kind kind, uint64_t a, uint64_t b)
 {
     if (kind == DIFF_F64) {
@@ -342,7 +342,8 @@ static uint64_t cancelling(enum diff_kind kind, uint64_t a, uint64_t b)
 void diff_tuple(const enum diff_kind *kinds, unsigned count, unsigned index,
                 struct diff_random *random, uint64_t *values)
 {
-    /* How many special values of each operand are crossed: 23 * 23 = 529, 8 * 8 * 8 = 512. */
+    /* Numbers of special values of each operand that are crossed: 23 * 23 = 529, 8 * 8 * 8 =
+     * 512. */
     static const unsigned crossed[] = {1, 128, 23, 8, 5};
     const unsigned base = crossed[count];
     unsigned all = 1;

@@ -1,5 +1,5 @@
 /* Operations between the lanes of a warp: under the full mask, and in three branches that the lanes
- * take by the input, each with the mask of its own lanes. */
+ * take depending on the input, each with the mask of its own lanes. */
 #include "tests/differential/differential.h"
 
 #include <stdio.h>
@@ -18,7 +18,8 @@ struct input {
     uint32_t unused;
 };
 
-/* What is done with %a (32 bits), %wide, %b, %small, %flag under %mask; gives %d, %e (32 bits), %q.
+/* Operations on %a (32 bits), %wide, %b, %small and %flag under %mask; results in %d, %e (32 bits),
+ * %q.
  */
 static const struct operation {
     const char *name, *text;
@@ -54,19 +55,19 @@ static const struct operation {
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* Shuffles: mode, and the width of its segments as the third operand says it. */
+/* Shuffles: the mode, and the segment widths that the third operand encodes. */
 static const char *const modes[] = {"up", "down", "bfly", "idx"};
 static const unsigned widths[] = {32, 16, 8, 4, 2, 1};
 enum { SHUFFLES = 4 * 6 * 2 };
 
-/* A case's number: operation or OPERATIONS + shuffle, branches or not. */
+/* A case's number: operation or OPERATIONS + shuffle, with or without branches. */
 static bool is_branching(uint32_t number)
 {
     return number >> 16;
 }
 
-/* c of shfl: the segments' mask in the upper bits, the limit in the lower ones. The second half of
- * the shuffles has limits that are not the segment's end. */
+/* Returns c of shfl: the segment mask in the upper bits, the limit in the lower ones. The second
+ * half of the shuffles uses limits other than the segment's end. */
 static uint32_t limit_of(unsigned shuffle)
 {
     const unsigned width = widths[shuffle / 4 % 6];
@@ -75,7 +76,7 @@ static uint32_t limit_of(unsigned shuffle)
     return segments | (shuffle % 4 == 0 ? 0 : 31);
 }
 
-/* The lane that `lane` reads, PTX ISA 9.7.9.6. */
+/* Returns the lane that `lane` reads. Source: PTX ISA 9.7.9.6. */
 static unsigned source_of(unsigned shuffle, unsigned lane, uint32_t b)
 {
     const uint32_t c = limit_of(shuffle), segments = c >> 8 & 31, limit = c & 31;
@@ -114,7 +115,7 @@ static void fill(const struct diff_case *one, unsigned char *in)
     for (unsigned warp = 0; warp < BLOCKS * THREADS / 32; warp++) {
         struct input lanes[32];
         uint32_t masks[CLASSES] = {0, 0, 0};
-        /* From all lanes alike to none. */
+        /* From equal values in all lanes to all different. */
         const unsigned spread = warp % 5;
         for (unsigned lane = 0; lane < 32; lane++) {
             lanes[lane] = (struct input){.a = diff_value(DIFF_INT64, &random),
@@ -130,7 +131,8 @@ static void fill(const struct diff_case *one, unsigned char *in)
         for (unsigned lane = 0; lane < 32; lane++) {
             struct input *at = &lanes[lane];
             at->mask = is_branching(one->number) ? masks[at->class] : UINT32_MAX;
-            /* A value from a lane that does not take part is undefined: choose another. */
+            /* A value from a lane that does not participate is undefined, so another lane is
+             * chosen. */
             while (shuffles && !(at->mask >> source_of(shuffle, lane, at->b) & 1))
                 at->b = diff_below(&random, 32);
         }
@@ -169,7 +171,7 @@ static void write(const struct diff_case *one, const char *kernel, struct diff_t
         "setp.ne.u32 %%flag, %%x, 0;\nmov.u32 %%d, 0x11111111;\nmov.u32 %%e, 0x22222222;\n"
         "setp.ne.u32 %%q, %%x, %%x;\n",
         kernel, kernel, 4 * THREADS, (int)sizeof(struct input));
-    /* Shared words: this lane's, and that of the first lane of the mask. */
+    /* Uses shared words: this lane's, and that of the mask's first lane. */
     diff_add(text,
              "mov.u32 %%own, %s_shared;\nbrev.b32 %%first, %%mask;\nclz.b32 %%first, "
              "%%first;\nand.b32 %%x, %%t, 32;\nadd.u32 %%first, %%first, %%x;\n"
@@ -178,7 +180,7 @@ static void write(const struct diff_case *one, const char *kernel, struct diff_t
     if (is_branching(one->number)) {
         for (unsigned class = 0; class < CLASSES; class ++) {
             diff_add(text, "setp.ne.u32 %%p, %%class, %u;\n@%%p bra N%u;\n", class, class);
-            /* The branches are not the same code. */
+            /* Makes the branches different code. */
             diff_add(text, "xor.b32 %%a, %%a, %u;\n%s\nadd.u32 %%e, %%e, %u;\nbra DONE;\nN%u:\n",
                      class * 12345, operation, class, class);
         }

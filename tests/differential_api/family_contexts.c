@@ -1,5 +1,5 @@
-/* Contexts through the driver API: the thread's stack, creation and destruction, the primary one,
- * and work and handles of one context while another is current. */
+/* Contexts through the driver API: the thread's stack, creation and destruction, the primary
+ * context, and work and handles of one context while another is current. */
 #include "tests/differential_api/program.h"
 
 enum { CONTEXTS = 3 };
@@ -239,7 +239,7 @@ static void runtime(struct program *p, void *self)
     void *memory = NULL;
     CUcontext current = NULL;
     cuCtxGetCurrent(&current);
-    if (current == NULL) return; /* or it would make the primary one current for good */
+    if (current == NULL) return; /* otherwise it would make the primary context current for good */
     int i = -1;
     for (int k = 0; k < CONTEXTS; k++)
         if (t->alive[k] && current == t->context[k]) i = k;

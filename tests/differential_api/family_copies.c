@@ -1,6 +1,6 @@
-/* Copies and fills of every form and direction, right and wrong, one after another: codes and,
- * where the call succeeded, the data. Every host address is a good one for the bytes asked for:
- * what a driver does with another is not defined. */
+/* Copies and fills of every form and direction, right and wrong, one after another: error codes
+ * and, after a success, the data. Every host address is valid for the bytes requested, because a
+ * driver's behaviour with an invalid one is undefined. */
 #include "tests/differential_api/kernels.h"
 #include "tests/differential_api/program.h"
 
@@ -12,7 +12,7 @@ enum { SIZE = 4096, PLACES = 6, ROOM = 3 * SIZE };
 static const char *const names[PLACES] = {"dev", "dev'", "pin", "host", "host'", "man"};
 
 struct copies {
-    char *place[PLACES]; /* SIZE bytes each; on the host with more behind them */
+    char *place[PLACES]; /* SIZE bytes each; on the host followed by more */
 };
 
 static bool is_device(unsigned place)
@@ -31,7 +31,7 @@ static void show(struct program *p, struct copies *c, unsigned place)
     note(p, "%s: %08x", names[place], digest(bytes, SIZE));
 }
 
-/* On the host everything stays inside; on the device it may go past the end. */
+/* On the host everything stays within the memory; on the device the end may be exceeded. */
 static size_t any_size(struct program *p, bool device)
 {
     return device ? PICK(p, size_t, 0, 1, 3, 64, 100, 1000, 2048, SIZE, SIZE + 1, 3 * SIZE, 1 << 30)
@@ -51,7 +51,7 @@ static void copy_1d(struct program *p, void *self)
            bytes = any_size(p, is_device(a) && is_device(b));
     int kind = PICK(p, int, 0, 1, 2, 3, 4, 4, 4, 4, 5, 99, -1);
     if (a == b) return;
-    /* A kind that contradicts a host address would make the driver take it for a device's. */
+    /* With a kind that contradicts a host address the driver would take it for a device address. */
     if (bytes > SIZE - 2048 && (!is_device(a) || !is_device(b))) bytes = SIZE - 2048;
     char *destination = c->place[a] + to, *source = c->place[b] + from;
     if (chance(p, 50))
@@ -195,7 +195,7 @@ static void fill(struct program *p, void *self)
     unsigned value = PICK(p, unsigned, 0, 1, 0x5a, 0x1234, 0xdeadbeef);
     char *to = c->place[a] + at;
     CUdeviceptr d = (CUdeviceptr)to;
-    /* What is behind pinned and managed memory may be somebody's. */
+    /* Memory after a pinned or managed allocation may be in use. */
     if (!is_device(a) && count > 900) count = 900;
     switch (draw(p, 10)) {
     case 0:

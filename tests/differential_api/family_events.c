@@ -1,4 +1,4 @@
-/* Making, recording, asking and ending events; bad arguments. */
+/* Creating, recording, querying and destroying events; bad arguments. */
 #include "tests/differential_api/program.h"
 
 enum { EVENTS = 5 };

@@ -1,4 +1,4 @@
-/* A kernel that fails, and what every later call answers: the error stays with the context. */
+/* A kernel that fails, and the results of all later calls: the error stays with the context. */
 #include "tests/differential_api/kernels.h"
 #include "tests/differential_api/program.h"
 
@@ -173,7 +173,7 @@ static void one_call(struct program *p, void *self)
     }
 }
 
-/* Each handle at most once. */
+/* Uses each handle at most once. */
 static void ending(struct program *p, struct faults *t)
 {
     rt(p, cudaFree(t->device), "cudaFree()");
@@ -225,7 +225,7 @@ void family_faults(struct program *p)
        cudaLaunchKernel(kernel_address(k), (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0,
                         t.stream),
        "%s<<<1, 1, 0, s>>>()", kernel_names[k]);
-    /* What comes before the wait may or may not meet the error, so it is not logged. */
+    /* Calls before the wait may or may not report the error, so they are not logged. */
     const bool host_function = chance(p, 50);
     if (host_function) cudaLaunchHostFunc(t.stream, nothing_runs, (void *)&called);
     switch (draw(p, 5)) {
@@ -248,7 +248,7 @@ void family_faults(struct program *p)
     if (host_function) cudaGetLastError();
     for (unsigned left = 6 + draw(p, 12); left > 0; left--) one_call(p, &t);
     if (other != NULL) {
-        /* A context of the same process that the kernel was not in. */
+        /* Another context of the same process, in which the kernel did not run. */
         unsigned char bytes[64] = {0};
         dr(p, cuCtxPushCurrent(other), "cuCtxPushCurrent(other)");
         dr(p, cuMemcpyDtoH(bytes, in_other, 64), "cuMemcpyDtoH(in the other)");

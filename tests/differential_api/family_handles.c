@@ -1,7 +1,7 @@
-/* Handles that have ended, or belong to a context that has: where CUDA gives an error it is the one
- * wanted; where a driver crashes, the log ends there, and that call is no part of the golden data.
- * A stream, an event or a module that has ended means nothing: a GPU's driver looks at what stands
- * where it was and answers 709, 400 or 201 by that. So only that it is refused is asked. */
+/* Destroyed handles, and handles of a destroyed context. Where CUDA returns an error, it must be
+ * the same; where a driver crashes, the log ends, and the call is not part of the golden data. For
+ * a destroyed stream, event or module a GPU's driver looks at the freed memory and returns 709, 400
+ * or 201 accordingly, so only the fact that it is refused is compared. */
 #include "tests/differential_api/kernels.h"
 #include "tests/differential_api/program.h"
 

@@ -1,5 +1,5 @@
-/* Queries while a stream is held up by a host function or by a wait for a value: what they answer
- * is then certain. While it is held nothing is called that may wait. */
+/* Queries while a stream is held up by a host function or by a wait for a value, when their results
+ * are certain. While a stream is held up, no call is made that may wait. */
 #include "tests/differential_api/kernels.h"
 #include "tests/differential_api/program.h"
 
@@ -13,11 +13,11 @@ struct held {
     cudaEvent_t event[EVENTS];
     bool blocking[STREAMS];
     bool stream_held[STREAMS], event_held[EVENTS];
-    bool stream_clean[STREAMS]; /* nothing since the host waited for everything */
+    bool stream_clean[STREAMS]; /* no work since the host waited for everything */
     bool event_clean[EVENTS];
     bool timed[EVENTS], recorded[EVENTS];
     volatile unsigned *flag; /* pinned */
-    unsigned gate;           /* of the host function */
+    unsigned gate;           /* opened to let the host function go on */
     uint32_t *device, *pinned;
 };
 
@@ -32,7 +32,7 @@ static void CUDART_CB nothing(void *argument)
     (void)argument;
 }
 
-/* Whether work put into a stream now is certain to be held up. */
+/* Returns true when work put into a stream now is certain to be held up. */
 static bool will_be_held(const struct held *h, int s)
 {
     bool held = h->stream_held[s];
@@ -47,11 +47,12 @@ static void work_in(struct held *h, int s)
     h->stream_clean[s] = false;
 }
 
-/* A wait for an event, or a record without a time. Behind another stream's work alone a GPU's
- * driver may take it for nothing to do: whether the stream has ended then is open. */
+/* Adds a wait for an event, or a record without a time. If such an operation only follows another
+ * stream's work, a GPU's driver may treat it as nothing to do, so whether the stream has finished
+ * is then unknown. */
 static void passive_in(struct held *h, int s)
 {
-    if (s == 0) work_in(h, s); /* the barrier is made */
+    if (s == 0) work_in(h, s); /* the barrier is inserted */
     h->stream_clean[s] = false;
 }
 
@@ -134,7 +135,7 @@ static void wait(struct program *p, void *self)
     struct held *h = self;
     int s = (int)draw(p, STREAMS), e = (int)draw(p, EVENTS);
     rt(p, cudaStreamWaitEvent(h->stream[s], h->event[e], 0), "cudaStreamWaitEvent(s%d, e%d)", s, e);
-    if (!h->recorded[e]) return; /* "a functional no-op", and no action of the default stream */
+    if (!h->recorded[e]) return; /* "a functional no-op", and not an action of the default stream */
     passive_in(h, s);
     h->stream_held[s] = h->stream_held[s] || h->event_held[e];
 }
@@ -144,7 +145,7 @@ static void query_stream(struct program *p, void *self)
     struct held *h = self;
     int s = (int)draw(p, STREAMS);
     bool clean = h->stream_clean[s], held = h->stream_held[s];
-    for (int t = 0; s == 0 && t < STREAMS; t++) { /* it stands for all blocking ones */
+    for (int t = 0; s == 0 && t < STREAMS; t++) { /* it represents all blocking streams */
         if (!h->blocking[t]) continue;
         clean = clean && h->stream_clean[t];
         held = held || h->stream_held[t];
@@ -225,7 +226,7 @@ void family_held(struct program *p)
         rt(p, cudaEventCreateWithFlags(&h->event[e], flags), "cudaEventCreateWithFlags(&e%d, %u)",
            e, flags);
     }
-    /* Whatever is made at the first use is made now. */
+    /* Everything that is made at the first use is made now. */
     for (int s = 0; s < STREAMS; s++) {
         cudaLaunchHostFunc(h->stream[s], nothing, NULL);
         cudaMemcpyAsync(h->pinned, h->device, 4, cudaMemcpyDeviceToHost, h->stream[s]);

@@ -1,4 +1,4 @@
-/* Configurations, right and wrong; what is known of a kernel; occupancy. */
+/* Launch configurations, right and wrong; attributes of kernels; occupancy. */
 #include "tests/differential_api/kernels.h"
 #include "tests/differential_api/program.h"
 
@@ -10,7 +10,7 @@ struct launches {
 
 static enum kernel any_kernel(struct program *p)
 {
-    return (enum kernel)draw(p, KERNEL_TRAP); /* none that fails */
+    return (enum kernel)draw(p, KERNEL_TRAP); /* kernels that do not fail */
 }
 
 static void show(struct program *p, struct launches *l)
@@ -33,7 +33,7 @@ static void launch(struct program *p, void *self)
     if ((uint64_t)grid.x * grid.y * grid.z > 64 && grid.y <= 65535 && grid.z <= 65535 &&
         grid.x > 0 && grid.z > 0)
         grid.y = 1;
-    /* Several blocks would race in the kernels that count on one, and so would too wide a block. */
+    /* Kernels that rely on one block would race with several blocks, or with too wide a block. */
     bool races =
         k == KERNEL_BOUNDED || k == KERNEL_SHARED || k == KERNEL_DYNAMIC || k == KERNEL_SYMBOLS;
     if (races && grid.x > 0 && grid.y > 0 && grid.z > 0 && grid.y <= 65535 && grid.z <= 65535)
@@ -65,7 +65,7 @@ static void attributes(struct program *p, void *self)
     memset(&a, 0, sizeof a);
     rt(p, cudaFuncGetAttributes(&a, kernel_address(k)), "cudaFuncGetAttributes(%s)",
        kernel_names[k]);
-    /* Registers, and threads where they limit, are the compiler's business. */
+    /* Register counts, and threads limited by them, depend on the compiler and are not logged. */
     note(p, "shared %zu constant? local %zu threads %d dynamic %d carve-out %d", a.sharedSizeBytes,
          a.localSizeBytes, a.maxThreadsPerBlock, a.maxDynamicSharedSizeBytes,
          a.preferredShmemCarveout);
@@ -216,7 +216,7 @@ void family_launches(struct program *p)
     cudaMemcpyToSymbol(symbol_constant(), zero, 64, 0, cudaMemcpyHostToDevice);
     for (unsigned left = 15 + draw(p, 20); left > 0; left--) ACT(p, actions, &l);
     cudaFree(memory);
-    for (int k = 0; k < KERNEL_TRAP; k++) { /* as they were, for the next program */
+    for (int k = 0; k < KERNEL_TRAP; k++) { /* restored for the next program */
         cudaFuncSetAttribute(kernel_address((enum kernel)k),
                              cudaFuncAttributeMaxDynamicSharedMemorySize, 0);
         cudaFuncSetAttribute(kernel_address((enum kernel)k),

@@ -1,4 +1,4 @@
-/* Allocating, freeing, registering; what a pointer is. */
+/* Allocating, freeing, registering; attributes of pointers. */
 #include "tests/differential_api/program.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static void free_one(struct program *p, void *self)
 {
     struct memory *m = self;
     int i = (int)draw(p, SLOTS);
-    /* Mostly the right function; else one that says that it is not. */
+    /* Mostly the matching function; otherwise one that must return an error. */
     enum kind as = chance(p, 60) ? m->kind[i] : PICK(p, enum kind, DEVICE, PINNED, REGISTERED);
     size_t off = chance(p, 15) ? 4 : 0;
     char *address = m->address[i] != NULL ? (char *)m->address[i] + off : NULL;
@@ -182,8 +182,8 @@ static void attributes(struct program *p, void *self)
         break;
     case 1:
         rt(p, cudaHostGetFlags(&flags, address), "cudaHostGetFlags(%s%d+%zu)", name, i, off);
-        /* A driver packs small allocations into a block and says the block's: those of the first.
-         * That it is portable is all that differs. */
+        /* A driver packs small allocations into a block and reports the block's flags, those of its
+         * first allocation. Only the portable flag can differ. */
         note(p, "%u", flags & ~(unsigned)cudaHostAllocPortable);
         break;
     case 2:

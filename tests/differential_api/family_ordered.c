@@ -1,4 +1,5 @@
-/* Copies, fills, kernels and host functions over streams, ordered by waits of every kind: data. */
+/* Copies, fills, kernels and host functions in streams, ordered by waits of every kind: the data is
+ * compared. */
 #include "tests/differential_api/kernels.h"
 #include "tests/differential_api/order.h"
 #include "tests/differential_api/program.h"
@@ -25,7 +26,8 @@ struct ordered {
     struct buffer buffer[ORDER_BUFFERS];
     unsigned streams, buffers;
     bool recorded[ORDER_EVENTS];
-    bool by_host_function[ORDER_BUFFERS]; /* the last write, of pageable memory */
+    bool by_host_function[ORDER_BUFFERS]; /* the last write was a host function's, to pageable
+                                             memory */
 };
 
 static bool on_host(const struct buffer *buffer)
@@ -60,11 +62,11 @@ static void wait_event(struct program *p, struct ordered *o, int stream, int eve
     else
         rt(p, cudaStreamWaitEvent(o->stream[stream], o->event[event], 0),
            "cudaStreamWaitEvent(s%d, e%d)", stream, event);
-    /* Else it is "a functional no-op", and no action of the default stream. */
+    /* Otherwise it is "a functional no-op", and not an action of the default stream. */
     if (o->recorded[event]) order_wait(&o->order, stream, event);
 }
 
-/* Makes the host wait for what has gone into a stream. */
+/* Makes the host wait for everything that was put into a stream. */
 static void host_waits(struct program *p, struct ordered *o, int stream)
 {
     int event;
@@ -94,7 +96,7 @@ static void host_waits(struct program *p, struct ordered *o, int stream)
     }
 }
 
-/* Orders what comes next in `stream`, or at the host, behind all that has accessed a buffer. */
+/* Orders the next operation of `stream`, or of the host, after all accesses to a buffer. */
 static void order_behind(struct program *p, struct ordered *o, int stream, int buffer,
                          enum order_access access)
 {
@@ -106,15 +108,15 @@ static void order_behind(struct program *p, struct ordered *o, int stream, int b
         }
         int event = (int)draw(p, ORDER_EVENTS);
         record(p, o, event, other);
-        /* Recording again leaves an earlier wait as it was. */
+        /* Recording again does not change an earlier wait. */
         wait_event(p, o, stream, event);
     }
 }
 
-/* Orders what comes next in `stream` behind the writes of a buffer that it copies from, which a
- * GPU's driver may read during the call: pageable memory without waiting for the stream (host
- * functions may still have to write it; copies into it have been waited for), and a little of other
- * host memory where nothing but the default stream's barrier comes before. */
+/* Orders the next operation of `stream` after the writes to a buffer that it copies from, because a
+ * GPU's driver may read the buffer during the call: pageable memory without waiting for the stream
+ * (host functions may still have to write to it; copies into it were waited for), and a little of
+ * other host memory where only the default stream's barrier precedes the copy. */
 static void order_source(struct program *p, struct ordered *o, int stream, int buffer)
 {
     const enum side side = o->buffer[buffer].side;
@@ -192,8 +194,8 @@ static void copy(struct program *p, void *self)
     size_t bytes = words * 4u;
     char *destination = (char *)to->bytes + to_at * 4u,
          *source = (char *)from->bytes + from_at * 4u;
-    /* What copies nothing, or only on the host's side, need not be an action of the default stream
-     * that others are ordered by. */
+    /* A copy of nothing, or only on the host's side, need not be an action of the default stream
+     * that orders other streams. */
     bool counts = words > 0 && (!on_host(to) || !on_host(from) || s != ORDER_LEGACY);
     if (!counts && words > 0 && (to->side == MANAGED || from->side == MANAGED)) return;
     int who = counts ? s : HOST;
@@ -221,7 +223,7 @@ static void copy(struct program *p, void *self)
     }
     rt(p, cudaMemcpy(destination, source, bytes, cudaMemcpyDefault),
        "cudaMemcpy(b%d+%u, b%d+%u, %zu, default)", a, to_at * 4, b, from_at * 4, bytes);
-    /* Only a copy out of the device to the host is certain to be complete on return. */
+    /* Only a copy from the device to the host is certain to be complete on return. */
     if (words > 0 && from->side == DEVICE && (to->side == PAGEABLE || to->side == PINNED))
         order_host_saw_stream(&o->order, s);
 }
@@ -280,7 +282,7 @@ static void fill(struct program *p, void *self)
     order_access(&o->order, s, b, ORDER_WRITE);
 }
 
-/* A temporary allocation of the stream's own: in, through a kernel, out. */
+/* Uses a temporary stream-ordered allocation: copy in, kernel, copy out. */
 static void through_temporary(struct program *p, void *self)
 {
     struct ordered *o = self;
@@ -382,7 +384,7 @@ static void ask(struct program *p, void *self)
 {
     struct ordered *o = self;
     int s = any_stream(p, o), e = (int)draw(p, ORDER_EVENTS);
-    /* The legacy stream stands for all blocking ones. */
+    /* The legacy stream represents all blocking streams. */
     bool known = order_host_knows_stream(&o->order, s);
     for (int t = 0; s == ORDER_LEGACY && t < (int)o->streams; t++)
         known = known && order_host_knows_stream(&o->order, t);
@@ -406,7 +408,8 @@ static void end_stream(struct program *p, void *self)
     struct ordered *o = self;
     int s = any_stream(p, o);
     if (s < 2) return;
-    /* Its work goes on, and the model keeps its clock; the new one follows by an event. */
+    /* The old stream's work goes on, and the model keeps its clock; the new one is ordered after it
+     * by an event. */
     rt(p, cudaStreamSynchronize(o->stream[s]), "cudaStreamSynchronize(s%d)", s);
     order_host_saw_stream(&o->order, s);
     rt(p, cudaStreamDestroy(o->stream[s]), "cudaStreamDestroy(s%d)", s);

@@ -76,7 +76,8 @@ static void attributes(struct program *p, void *self)
     }
     rt(p, cudaMemPoolGetAttribute(pool, (enum cudaMemPoolAttr)which, &value),
        "cudaMemPoolGetAttribute(%d, %d)", pool == t->pool, which);
-    /* The first three are integers of 32 bits. High-water marks go with the process. */
+    /* The first three attributes are 32-bit integers. High-water marks are the process's and not
+     * logged. */
     if (which <= 3)
         note(p, "%d", (int)(unsigned)value);
     else if (which == 4 || (which == 7 && pool == t->pool))

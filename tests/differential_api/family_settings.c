@@ -1,5 +1,5 @@
-/* Limits, flags, devices, resets: each program in a process of its own, some calls before CUDA has
- * started. */
+/* Limits, flags, devices, resets: each program in a process of its own, with some calls before CUDA
+ * is initialised. */
 #include "tests/differential_api/program.h"
 
 static void limit(struct program *p, void *self)
@@ -11,7 +11,7 @@ static void limit(struct program *p, void *self)
     if (which >= 5) value = 64;
     if (chance(p, 50) && !(which > 2 && which < 5)) {
         bool huge = value > 1 << 20;
-        if (huge && which == 2) return; /* how much there is depends on the device */
+        if (huge && which == 2) return; /* the amount depends on the device */
         rt(p, cudaDeviceSetLimit((enum cudaLimit)which, value), "cudaDeviceSetLimit(%d, %zu)",
            which, value);
     }

@@ -1,4 +1,4 @@
-/* Making, asking and ending streams; what each says of itself, and of bad arguments. */
+/* Creating, querying and destroying streams; their attributes; bad arguments. */
 #include "tests/differential_api/program.h"
 
 enum { STREAMS = 5 };
@@ -52,7 +52,7 @@ static void destroy(struct program *p, void *self)
     t->made[s] = false;
 }
 
-/* A stream that is there, or a default one. */
+/* Returns an existing stream, or a default one. */
 static cudaStream_t any(struct program *p, struct streams *t, const char **name)
 {
     static const char *const names[] = {"s0", "s1", "s2", "s3", "s4"};

@@ -1,5 +1,5 @@
-/* kernels: what the programs of the differential test launch, compiled by nvcc for the runtime API
- * and as PTX text for the driver API. */
+/* kernels: the kernels that the programs of the differential test launch, compiled by nvcc for the
+ * runtime API and as PTX text for the driver API. */
 #ifndef DIFFERENTIAL_KERNELS_H
 #define DIFFERENTIAL_KERNELS_H
 
@@ -19,16 +19,17 @@ enum kernel {
     KERNEL_SYMBOLS, /* (uint32_t *data): data[i] = variable[i] + constant[i], 16 of them, */
                     /* then variable[i]++ */
     KERNEL_TRAP,    /* () */
-    KERNEL_ILLEGAL, /* (): writes to an address that nobody has */
+    KERNEL_ILLEGAL, /* (): writes to an unmapped address */
     KERNEL_MISALIGNED, /* (uint32_t *data): writes a word at an odd address */
     KERNEL_ASSERT,     /* () */
     KERNEL_COUNT
 };
 
-/* For cudaLaunchKernel and the like: the address of the host's stand-in. */
+/* Returns the address of the host's stub, for cudaLaunchKernel and similar functions. */
 const void *kernel_address(enum kernel kernel);
 extern const char *const kernel_names[KERNEL_COUNT];
-/* For cudaMemcpyToSymbol and the like: 16 words each, of __device__ and of __constant__ memory. */
+/* For cudaMemcpyToSymbol and similar functions: 16 words each of __device__ and of __constant__
+ * memory. */
 const void *symbol_variable(void);
 const void *symbol_constant(void);
 

@@ -45,21 +45,21 @@ struct result {
     char *log; /* lines */
     size_t size, room;
     char *expected; /* log of another device, or NULL */
-    uint32_t text;  /* hash of what was asked; 0: not known, the process has ended before */
+    uint32_t text;  /* hash of the calls; 0: not known, the process ended before */
     bool cut_off;   /* the process ended inside a call */
     uint32_t golden_text, golden_hash;
     char *golden;      /* bits, or NULL */
-    const char *cause; /* why it is known to differ, or NULL */
-    size_t known;      /* the number of the first line that does, from 0 */
+    const char *cause; /* reason why it is known to differ, or NULL */
+    size_t known;      /* number of the first line that may differ, from 0 */
 };
 
 struct worker {
     pid_t pid; /* 0: idle */
     int log;
-    size_t at, end; /* the results it is to give: at is the one it is at */
+    size_t at, end; /* the results that it must deliver; at is the present one */
     char line[1024];
     size_t length;
-    double heard; /* when it last wrote */
+    double heard; /* time of its last write */
 };
 
 static struct {
@@ -67,7 +67,7 @@ static struct {
     size_t count, next;
     unsigned jobs, timeout;
     const char *only;
-    char *known; /* the file's text, into which results point */
+    char *known; /* the file's text, to which results point */
     bool dump;
     FILE *logs;
 } run = {.jobs = 2, .timeout = 300};
@@ -125,7 +125,7 @@ static void log_append(struct result *result, const char *line, size_t length)
 
 /* ---- processes ---------------------------------------------------------------------------- */
 
-/* In the child: the programs [at, end), each followed by a line of its own. */
+/* In the child: runs the programs [at, end), each followed by a separator line. */
 static void run_programs(int log, size_t at, size_t end)
 {
     if (!run.dump) {
@@ -133,7 +133,7 @@ static void run_programs(int log, size_t at, size_t end)
         if (nowhere >= 0) dup2(nowhere, 2);
         if (nowhere >= 0) dup2(nowhere, 1);
     }
-    /* A kernel that is loaded when first used may wait for what is running. */
+    /* With lazy loading the first use of a kernel may wait for running work. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     for (; at < end; at++) {
         struct result *result = &run.results[at];
@@ -162,7 +162,7 @@ static void start_worker(struct worker *worker, size_t at, size_t end)
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 }
 
-/* The next programs that one process runs; false: there are none. */
+/* Takes the next programs for one process; false: there are none left. */
 static bool next_batch(size_t *at, size_t *end)
 {
     while (run.next < run.count && !run.results[run.next].wanted) run.next++;
@@ -200,7 +200,7 @@ static void take_line(struct worker *worker)
     log_append(result, worker->line, worker->length);
 }
 
-/* The process has closed its log. What it leaves undone another one goes on with. */
+/* The process has closed its log. Another process continues with the programs that it leaves. */
 static void worker_ended(struct worker *worker, const char *why)
 {
     char line[80];
@@ -272,7 +272,7 @@ static void run_all(void)
 
 /* ---- comparing ---------------------------------------------------------------------------- */
 
-/* Four bits of a line's hash, as a digit. */
+/* Returns four bits of a line's hash, as a digit. */
 static char line_digit(const char *line, size_t length)
 {
     uint32_t hash = digest(line, length);
@@ -286,7 +286,7 @@ static void write_golden(const char *path)
         const struct result *result = &run.results[i];
         if (!result->done) continue;
         size_t size = result->size;
-        if (result->cut_off && size > 0) { /* how it ended is no answer */
+        if (result->cut_off && size > 0) { /* the way it ended is not a result */
             size--;
             while (size > 0 && result->log[size - 1] != '\n') size--;
         }
@@ -375,7 +375,7 @@ static void read_known(const char *path)
     }
 }
 
-/* How many of the known differences are still there, by cause. */
+/* Counts the known differences that still exist, by cause. */
 static void tell_known(void)
 {
     const char *cause = NULL;
@@ -402,7 +402,7 @@ static const char *line_at(const char *log, size_t number)
     return *log != '\0' ? log : NULL;
 }
 
-/* The number of the first line that is not as it should be. */
+/* Returns the number of the first line that differs. */
 static size_t first_difference(const struct result *result)
 {
     for (size_t i = 0;; i++) {
@@ -439,7 +439,7 @@ static void tell(const struct result *result, size_t difference)
                line != NULL ? line : "(no more)");
 }
 
-/* Whether the program's log is what it should be. */
+/* Returns true when the program's log is as expected. */
 static bool same(const struct result *result)
 {
     size_t lines = result->golden != NULL ? strlen(result->golden) : 0;
@@ -458,8 +458,8 @@ static bool same(const struct result *result)
     return result->golden_hash == digest(result->log, result->size);
 }
 
-/* Whether the golden file's answers are to something else. A process that has ended early says
- * nothing about what it would have asked: that is compared as it is. */
+/* Returns true when the golden file's results are for other calls. A process that ended early does
+ * not tell what it would have called, so its log is compared as it is. */
 static bool not_run_yet(const struct result *result)
 {
     return result->golden != NULL && result->golden_text != 0 && result->text != 0 &&

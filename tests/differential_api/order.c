@@ -13,7 +13,7 @@ static bool covers(const struct order_clock *clock, const struct order_clock *ot
     return true;
 }
 
-/* What an operation in `stream` would be ordered behind if it were submitted now. */
+/* Returns everything that an operation submitted to `stream` now would be ordered after. */
 static struct order_clock next_clock(const struct order *order, int stream)
 {
     struct order_clock clock = order->stream[stream];

@@ -43,7 +43,8 @@ static uint32_t hash_on(uint32_t hash, const char *bytes, size_t size)
     return hash;
 }
 
-/* What is asked next: a call as it is written, or how an answer will be written down. */
+/* Adds the next request to the hash: a call as it is written, or the format in which a result is
+ * logged. */
 static void asks(struct program *p, const char *text, size_t length)
 {
     p->text = hash_on(hash_on(p->text, text, length), "\n", 1);
@@ -56,7 +57,7 @@ static void write_line(struct program *p, char *line, int length)
     size_t left = (size_t)length + 1;
     while (left > 0) {
         ssize_t wrote = write(p->log, line, left);
-        if (wrote <= 0) _exit(3); /* nobody reads any more */
+        if (wrote <= 0) _exit(3); /* the reader is gone */
         line += wrote;
         left -= (size_t)wrote;
     }

@@ -1,10 +1,10 @@
-/* program: one random API program of the differential test, while it draws and makes its calls.
+/* program: one random API program of the differential test, which draws its calls and makes them.
  *
- * A program is named family/number and that name alone decides every draw, never what a call
- * returned: the same calls are made on every device, whatever it answers. Every call is logged with
- * its code, and so is every answer that CUDA determines (data behind a synchronisation, a query of
- * finished or of held-up work); handles and addresses appear as symbols. What CUDA leaves open is
- * not logged. Nothing here compares: main.c does.
+ * A program is named family/number, and that name alone determines every draw; results of calls do
+ * not: the same calls are made on every device. Every call is logged with its code, and so is every
+ * result that CUDA specifies (data after a synchronisation, a query of finished or of held-up
+ * work); handles and addresses are logged as symbols. Results that CUDA leaves open are not logged.
+ * main.c compares the logs.
  *
  * Source: CUDA Runtime API and Driver API 13.0.
  */
@@ -20,9 +20,9 @@
 struct program {
     const char *family;
     unsigned number;
-    uint64_t state; /* of the draws */
-    uint32_t text;  /* hash of what the program asks, whatever is answered */
-    int log;        /* file descriptor: one write per line, so that a crash loses none */
+    uint64_t state; /* of the random draws */
+    uint32_t text;  /* hash of the program's calls, whatever they return */
+    int log;        /* file descriptor: one write per line, so that a crash loses no line */
     bool runtime_error_seen;
 };
 
@@ -30,36 +30,36 @@ struct program {
 uint64_t draw64(struct program *p);
 unsigned draw(struct program *p, unsigned below);
 bool chance(struct program *p, unsigned percent);
-/* One of several values of one type. */
+/* Draws one of several values of one type. */
 #define PICK(p, type, ...)                                                                         \
     (((type const[]){__VA_ARGS__})[draw(p, sizeof((type const[]){__VA_ARGS__}) / sizeof(type))])
 
 /* ---- the log: a line each, without its newline ---- */
 void note(struct program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The call as it was written, and what it returned. Pass the call itself as `code`. */
+/* Logs the call as it was written, and its result. Pass the call itself as `code`. */
 cudaError_t rt(struct program *p, cudaError_t code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 CUresult dr(struct program *p, CUresult code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Of contents: what may be compared without writing it all down. */
+/* Returns a hash of contents, to compare them without logging all of them. */
 uint32_t digest(const void *bytes, size_t size);
 
 /* ---- families ---- */
 
-/* One kind of call: drawn by weight. `self` is the family's own state. */
+/* One kind of call, drawn by weight. `self` is the family's own state. */
 struct action {
     const char *name;
     unsigned weight;
     void (*act)(struct program *p, void *self);
 };
-/* Draws one of them and does it. */
+/* Draws one action and carries it out. */
 void act(struct program *p, const struct action *actions, size_t count, void *self);
 #define ACT(p, actions, self) act(p, actions, sizeof(actions) / sizeof *(actions), self)
 
 struct family {
     const char *name;
     unsigned programs;    /* how many there are */
-    unsigned per_process; /* that share a process; 1: what happens in one stays in it */
+    unsigned per_process; /* how many share a process; 1: one program cannot affect another */
     void (*run)(struct program *p);
 };
 

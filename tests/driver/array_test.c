@@ -1,12 +1,12 @@
-/* Arrays, texture and surface objects: their life, their errors, and what kernels must not do with
- * them. What they read is tests/programs/arrays.cu's. */
+/* Arrays, texture and surface objects: creation, errors, and mistakes of kernels.
+ * tests/programs/arrays.cu checks the values that they read. */
 #include "tests/driver/support.h"
 
 #include <string.h>
 
 #define HEAD ".version 7.5\n.target sm_75\n.address_size 64\n"
 
-/* Each reads or writes one 32-bit texel at (x, 0), and stores what it got. */
+/* Each reads or writes one 32-bit texel at (x, 0), and stores its result. */
 static const char kernels[] =
     HEAD ".visible .entry fetch(.param .u64 t, .param .u64 out, .param .u32 x) {\n"
          ".reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
@@ -190,7 +190,7 @@ START_TEST(a_texture_reads_what_is_there)
 }
 END_TEST
 
-/* Mistakes of kernels, each named in a finding: what, kernel, x, and a word of the sentence. */
+/* Mistakes of kernels, each reported in a finding: the kernel, x, and a word of the sentence. */
 static const struct {
     const char *kernel;
     bool destroyed, freed, surface;
@@ -230,7 +230,8 @@ START_TEST(a_kernels_mistake_is_named)
 }
 END_TEST
 
-/* What is read of levels, and of cubes, is an H200's: tests/gpu/mipmap.cu, tests/gpu/cube.cu. */
+/* The values of levels and cubes are compared with an H200's by tests/gpu/mipmap.cu and
+ * tests/gpu/cube.cu. */
 START_TEST(levels_come_and_go_with_their_array)
 {
     const CUDA_ARRAY3D_DESCRIPTOR d = {8, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0};
@@ -295,7 +296,7 @@ START_TEST(objects_that_cannot_be_are_refused)
     sampling.flags |= CU_TRSF_SRGB;
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectCreate(&object, &resource, &sampling, NULL));
     sampling.flags = 0;
-    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY; /* but it is a plain one */
+    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY; /* but the array has no levels */
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuTexObjectCreate(&object, &resource, &sampling, NULL));
     CUdeviceptr p = test_device(4096);
     resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_LINEAR};

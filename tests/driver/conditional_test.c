@@ -1,6 +1,6 @@
 /* Conditional nodes: which body runs how often, in every order; what a launch keeps when its graph
- * changes or goes; waits and questions from outside. What a GPU takes and refuses is asked by
- * tests/gpu/conditional.cu; what is found in programs, by tests/programs. */
+ * is changed or destroyed; waits and queries from outside. tests/gpu/conditional.cu checks what a
+ * GPU accepts and refuses, tests/programs the findings. */
 #include "tests/driver/support.h"
 
 #include <string.h>
@@ -110,7 +110,7 @@ static CUgraphExec instantiate(void)
     return exec;
 }
 
-/* A loop of n rounds, which counts in cell 0; behind it one is added to cell 1. */
+/* Makes a loop of n rounds that counts in cell 0; after the loop 1 is added to cell 1. */
 static CUgraphNode loop(unsigned n)
 {
     CUgraph body;
@@ -171,7 +171,7 @@ START_TEST(a_launch_keeps_the_body_that_it_was_made_with)
 }
 END_TEST
 
-/* Of the body and of what stands behind the node, on the clock as well. */
+/* Covers the body and the nodes after it, also in virtual time. */
 START_TEST(a_stream_that_is_asked_is_over_at_last)
 {
     begin(_i);
@@ -216,7 +216,7 @@ START_TEST(a_failing_body_ends_the_context)
     conditional(graph, NULL, handle_of(1), CU_GRAPH_COND_TYPE_WHILE, 1, &body);
     kernel((struct node){.in = body, .kernel = "wild"});
     CUgraphExec exec = instantiate();
-    cuGraphLaunch(exec, stream); /* under the earliest order it may know */
+    cuGraphLaunch(exec, stream); /* under the earliest order the error may already be known */
     FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 1);
 }

@@ -66,7 +66,7 @@ START_TEST(creating_pushes_and_popping_goes_back)
     ck_assert_ptr_eq(popped, b);
     ck_assert_ptr_eq(current(), a);
     OK(cuCtxPushCurrent(b));
-    OK(cuCtxPushCurrent(b)); /* twice is fine: it is a stack */
+    OK(cuCtxPushCurrent(b)); /* pushing twice is allowed: it is a stack */
     ck_assert_ptr_eq(current(), b);
     OK(cuCtxPopCurrent(NULL));
     OK(cuCtxPopCurrent(NULL));
@@ -101,13 +101,13 @@ START_TEST(destroying_the_current_context_pops_it)
     begin(_i);
     OK(cuCtxCreate(&a, NULL, 0, 0));
     OK(cuCtxCreate(&b, NULL, 0, 0));
-    OK(cuCtxDestroy(a)); /* not current: stays below */
+    OK(cuCtxDestroy(a)); /* not current: stays in the stack below */
     ck_assert_ptr_eq(current(), b);
     OK(cuCtxDestroy(b));
     ck_assert_ptr_eq(current(), a);
     FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
     FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDestroy(a));
-    OK(cuCtxPushCurrent(a)); /* and is of no use there */
+    OK(cuCtxPushCurrent(a)); /* pushing it is possible, using it is not */
     FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
     FAILS(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(a, &version));
     OK(cuCtxGetFlags(&flags));
@@ -175,7 +175,8 @@ START_TEST(a_context_takes_all_that_is_in_it_along)
         else
             explicit ++;
     }
-    /* The stream and the default stream, the event, both memories; the context itself. */
+    /* Implicit: stream and default stream, the event, both memories; explicit: the context
+     * itself. */
     ck_assert_uint_eq(implicit, 5);
     ck_assert_uint_eq(explicit, 1);
 }
@@ -252,7 +253,8 @@ START_TEST(the_primary_context_is_counted)
     FAILS(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(0));
     OK(cuDevicePrimaryCtxRetain(&again, 0));
     ck_assert_ptr_eq(primary, again);
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemsetD8(p, 0, 16)); /* alive, but another one: p is gone */
+    /* Active, but another context: p is gone. */
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemsetD8(p, 0, 16));
 }
 END_TEST
 
@@ -271,7 +273,7 @@ START_TEST(an_attached_context_lives_until_it_is_detached_as_often)
     OK(cuCtxGetCurrent(&now));
     ck_assert_ptr_eq(now, same);
     OK(cuCtxDetach(same));
-    OK(cuCtxSynchronize()); /* it lives */
+    OK(cuCtxSynchronize()); /* it still exists */
     OK(cuCtxDetach(same));
     OK(cuCtxGetCurrent(&now));
     ck_assert_ptr_null(now);
@@ -309,8 +311,8 @@ END_TEST
 
 /* ---- forks -------------------------------------------------------------------------------- */
 
-/* The exit status of a child that runs `body`. Nothing of Check's in the child: its lock may be
- * held by a thread that the child does not have. */
+/* Returns the exit status of a child that runs `body`. The child must not use Check, whose lock may
+ * be held by a thread that the child does not have. */
 static int in_child(int (*body)(void))
 {
     int status;
@@ -368,7 +370,7 @@ END_TEST
 enum { IN_FLIGHT = 4 << 12 };
 static char *in_flight;
 
-/* The system copies what it is handed, and answers EFAULT where that is guarded. */
+/* The system copies the bytes it is passed, and returns EFAULT where they are guarded. */
 static int hand_to_the_system(void)
 {
     int ends[2];
@@ -402,7 +404,7 @@ static void *call_for_ever(void *stop)
     return code == CUDA_SUCCESS ? NULL : stop;
 }
 
-/* The lock may be held by another thread at the moment of the fork. */
+/* Another thread may hold the lock at the moment of the fork. */
 START_TEST(a_forked_child_never_waits_for_a_thread_that_it_does_not_have)
 {
     bool stop = false;

@@ -1,6 +1,6 @@
-/* Copies and fills: what they do, and which of them the host waits for (Driver API, "API
- * synchronization behavior"). A test that says what is *not* there yet runs under the latest order
- * only: the others may do it earlier. */
+/* Copies and fills: their effect, and which of them the host waits for (Driver API, "API
+ * synchronization behavior"). A test that expects data *not* to be there yet runs under the latest
+ * order only, because the others may copy earlier. */
 #include "tests/driver/support.h"
 
 #include <stdlib.h>
@@ -202,7 +202,7 @@ START_TEST(latest_an_asynchronous_pageable_copy_in_has_taken_its_source_when_it_
 }
 END_TEST
 
-/* What was taken out of pageable memory for copies that are on their way, and for later ones. */
+/* The bytes taken from pageable memory for pending copies, and for later ones. */
 START_TEST(large_pageable_copies_on_their_way_keep_their_own_bytes)
 {
     enum { COPIES = 3, ROUNDS = 2 };
@@ -342,7 +342,8 @@ START_TEST(a_pointer_of_the_wrong_side_is_named)
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong side"), 3);
     ck_assert_uint_ne(test_find(TRACE_FINDING, 0, "wrong side")->caller, 0);
 
-    /* Device memory called the host's: copied by where it is, and named all the same. */
+    /* A device address passed as a host address: copied by where it is, and reported all the
+     * same. */
     OK(cuMemsetD32(a, 7, N));
     OK(cuMemcpyHtoD(b, (void *)(uintptr_t)a, BYTES));
     OK(cuMemcpyDtoH(host, b, BYTES));
@@ -396,7 +397,7 @@ START_TEST(copies_overlap_and_kernels_read_pinned_memory)
 }
 END_TEST
 
-/* The trace says what moved from where to where, and when. */
+/* The trace records what was moved, from where to where, and when. */
 START_TEST(copies_are_recorded_with_their_places)
 {
     test_context(_i);

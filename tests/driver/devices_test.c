@@ -1,5 +1,5 @@
-/* Several devices, and none: what OVERLAP_DEVICES and CUDA_VISIBLE_DEVICES make of them, what each
- * says of itself, and that contexts work on all of them. Each test is a process of its own. */
+/* Several devices, and none: the effect of OVERLAP_DEVICES and CUDA_VISIBLE_DEVICES, the devices'
+ * descriptions, and contexts on all of them. Each test is a process of its own. */
 #include "emulator/timeline/model.h"
 #include "tests/driver/support.h"
 
@@ -27,7 +27,7 @@ static int says(CUdevice_attribute attribute, int device)
 static const struct {
     const char *there, *visible;
     CUresult code;
-    const char *buses; /* of the visible devices, the number on the bus of each */
+    const char *buses; /* the visible devices' numbers on the bus */
 } lists[] = {
     {NULL, NULL, CUDA_SUCCESS, "1"},
     {"", NULL, CUDA_SUCCESS, "1"},
@@ -52,7 +52,7 @@ static const struct {
     {"3", "1,0,1", CUDA_ERROR_INVALID_DEVICE, ""},
     {"3", "1,7,1", CUDA_SUCCESS, "2"},
     {"3", "GPU-4f766572-6c61-7000-6465-766963652032,0", CUDA_SUCCESS, "31"},
-    {"3", "GPU-4f76", CUDA_ERROR_NO_DEVICE, ""}, /* all of them begin so */
+    {"3", "GPU-4f76", CUDA_ERROR_NO_DEVICE, ""}, /* all devices' names begin so */
 };
 
 START_TEST(the_devices_are_those_that_are_seen)
@@ -122,7 +122,7 @@ START_TEST(each_describes_itself_as_its_gpu)
 }
 END_TEST
 
-/* What devices say and what the virtual clock is made of are two tables: they agree. */
+/* The devices' attributes and the virtual clock's parameters are two tables, which must agree. */
 START_TEST(the_clock_and_the_descriptions_agree)
 {
     static const char *const gpus[] = {"h100", "h200", "a100", "rtx4060", "t4"};
@@ -197,7 +197,7 @@ START_TEST(work_is_done_on_every_device)
 }
 END_TEST
 
-/* The primary context of a device, current. */
+/* Makes a device's primary context current. */
 static CUcontext use(int device)
 {
     CUcontext context;
@@ -206,7 +206,8 @@ static CUcontext use(int device)
     return context;
 }
 
-/* Behind what went to either device, and in front of what comes: the copy alone waits for nobody.
+/* The copy is ordered after earlier and before later work of both devices, although it waits for no
+ * stream itself.
  */
 START_TEST(a_copy_between_devices_stands_between_the_work_of_both)
 {
@@ -285,7 +286,7 @@ START_TEST(none_is_a_peer_of_another)
 }
 END_TEST
 
-/* PTX for a newer GPU is not taken, nor more shared memory than the GPU has. */
+/* PTX for a newer GPU is refused, and so is more shared memory than the GPU has. */
 START_TEST(the_limits_are_the_gpus)
 {
     static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"

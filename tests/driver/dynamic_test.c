@@ -1,5 +1,5 @@
-/* Kernels that start kernels: what they ask of the device runtime, in which order their children
- * run, what that is in the trace, and what is wrong with them. */
+/* Kernels that launch kernels: their calls to the device runtime, the order in which child grids
+ * run, their records in the trace, and errors. */
 #include "tests/driver/support.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static const char *const text[] = {
     /* *p = 10 * *p + n, at line 3 */
     KERNEL("step") BEGIN ".loc 1 3 0\n ld.global.u32 %v, [%a]; mad.lo.u32 %v, %v, 10, %n;\n"
                          "st.global.u32 [%a], %v; ret; }\n",
-    /* 1 and 2 in order, 3 as the tail */
+    /* 1 and 2 in order, 3 as the tail launch */
     KERNEL("parent") BEGIN,
     LAUNCH("step", "%a", "3", "3"),
     LAUNCH("step", "%a", "1", "0"),
@@ -40,21 +40,21 @@ static const char *const text[] = {
     /* the same before the launch */
     KERNEL("patient") BEGIN "ld.global.u32 %v, [%a]; st.global.u32 [%a+4], %v;\n",
     LAUNCH("step", "%a", "%n", "0") "ret; }\n",
-    /* ++*p, and once more n grids deeper; what a launch returns that fails, to p[1] */
+    /* ++*p, and again in n nested grids; the error of a launch that fails is stored in p[1] */
     KERNEL("deeper") BEGIN "red.global.add.u32 [%a], 1; setp.eq.u32 %p, %n, 0; @%p bra END;\n"
                            "sub.u32 %n, %n, 1;\n",
     LAUNCH("deeper", "%a", "%n", "0"),
     "setp.eq.u32 %p, %e, 0; @%p bra END; st.global.u32 [%a+4], %e; END: ret; }\n",
-    /* the same as tails */
+    /* the same with tail launches */
     KERNEL("tails") BEGIN "red.global.add.u32 [%a], 1; setp.eq.u32 %p, %n, 0; @%p bra END;\n"
                           "sub.u32 %n, %n, 1;\n",
     LAUNCH("tails", "%a", "%n", "3") "END: ret; }\n",
-    /* launches n times; the sum of what the launches return, to p[1] */
+    /* launches n times; the sum of the launches' results is stored in p[1] */
     KERNEL("many") BEGIN ".reg .b32 %s; mov.u32 %s, 0;\n"
                          "AGAIN: setp.eq.u32 %p, %n, 0; @%p bra END;\n",
     LAUNCH("step", "%a", "1", "4") "add.u32 %s, %s, %e; sub.u32 %n, %n, 1; bra AGAIN;\n",
     "END: st.global.u32 [%a+4], %s; ret; }\n",
-    /* its child stores to nowhere */
+    /* its child stores to an invalid address */
     KERNEL("wild") BEGIN "mov.u64 %a, 64;\n",
     LAUNCH("step", "%a", "1", "0") "ret; }\n",
 };
@@ -95,12 +95,12 @@ START_TEST(children_run_in_their_stream_s_order_and_are_part_of_their_parent)
     test_context(_i);
     CUdeviceptr p = words();
     launch("parent", p, 0, NULL);
-    launch("step", p, 4, NULL); /* the next of the host's comes after all of them */
+    launch("step", p, 4, NULL); /* the host's next launch comes after all of them */
     OK(cuCtxSynchronize());
     ck_assert_uint_eq(word(p, 0), 1234);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
     ck_assert_uint_eq(test_count(TRACE_OPERATION, TRACE_KERNEL, "step"), 4);
-    /* The next look at the trace takes the record away. */
+    /* The next access to the trace invalidates the record. */
     const struct trace_record parent = *test_find(TRACE_OPERATION, TRACE_KERNEL, "parent");
     const struct trace *trace = test_trace();
     size_t children = 0;
@@ -150,7 +150,7 @@ START_TEST(a_child_races_with_other_streams_as_its_parent_would)
 }
 END_TEST
 
-/* The Programming Guide still has the limit of 24 that older releases had; an H200 has none. */
+/* The Programming Guide still mentions the limit of 24 of older releases; an H200 has none. */
 START_TEST(grids_are_nested_as_deep_as_on_a_gpu)
 {
     test_context(_i);

@@ -1,6 +1,5 @@
-/* What the environment says: values that are taken, and values that are none, which are named on
- * standard error and change nothing. Each test is a process of its own, so it may set what it
- * likes before cuInit. */
+/* Environment variables: valid values are used; invalid ones are reported on standard error and
+ * change nothing. Each test is a process of its own, so it may set variables before cuInit. */
 #include "tests/driver/support.h"
 
 #include <stdio.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is written to standard error from here on is in `said`, ended by hear_end. */
+/* Captures standard error in `said`, from here to hear_end. */
 static char said[2000];
 static FILE *heard;
 static int console;

@@ -1,4 +1,5 @@
-/* Errors: kernels that fail, launches that cannot be, host code on the wrong side, names. */
+/* Errors: kernels that fail, invalid launches, host code that accesses device memory, names of
+ * errors. */
 #include "tests/driver/support.h"
 
 #include <dlfcn.h>
@@ -47,12 +48,12 @@ START_TEST(a_kernel_that_fails_is_a_sticky_error_of_its_process)
     ck_assert_uint_ne(found->caller, 0);
     ck_assert_uint_ne(found->request, 0);
     ck_assert_uint_ne(strlen(test_sentence(found)), 0);
-    /* There is no new context, and one that was there before has the error too (H100, H200). */
+    /* No new context can be made, and existing ones have the error too (H100, H200). */
     FAILS(wanted, cuCtxCreate(&none, NULL, 0, 0));
     OK(cuCtxPushCurrent(other));
     FAILS(wanted, cuMemAlloc(&q, 4));
     OK(cuCtxDestroy(other));
-    OK(cuCtxDestroy(test_context_handle)); /* and the failed one can be ended */
+    OK(cuCtxDestroy(test_context_handle)); /* the failed context can be destroyed */
 }
 END_TEST
 
@@ -85,7 +86,7 @@ START_TEST(work_after_a_failure_does_not_run)
     CUfunction set = test_kernel("set");
     OK(test_launch("beyond", NULL, p, 0, N));
     CUresult later = cuLaunchKernel(set, 2, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL);
-    /* The error may surface at any call from here on. */
+    /* The error may be reported by any call from here on. */
     if (later == CUDA_SUCCESS) later = cuMemcpyDtoHAsync(out, q, BYTES, NULL);
     ck_assert(later == CUDA_SUCCESS || later == CUDA_ERROR_ILLEGAL_ADDRESS);
     FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
@@ -94,7 +95,7 @@ START_TEST(work_after_a_failure_does_not_run)
 }
 END_TEST
 
-/* As a GPU does; that nobody promises the wait is said. */
+/* As on a GPU; a finding says that the wait is not promised. */
 START_TEST(memory_is_freed_when_pending_work_is_done)
 {
     test_context(_i);
@@ -130,7 +131,7 @@ END_TEST
 
 /* ---- launches that cannot be -------------------------------------------------------------- */
 
-/* Of all findings. */
+/* Returns the occurrences of all findings together. */
 static uint64_t times_seen(void)
 {
     uint64_t times = 0;
@@ -161,7 +162,7 @@ START_TEST(launch_configurations_are_checked_at_the_call)
               cuLaunchKernel(set, wrong[i].grid[0], wrong[i].grid[1], wrong[i].grid[2],
                              wrong[i].block[0], wrong[i].block[1], wrong[i].block[2],
                              wrong[i].shared, NULL, parameters, NULL));
-    /* One launch of one kernel in a loop is one finding, and counted. */
+    /* Repeated launches of one kernel in a loop are one finding with a count. */
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "invalid launch"), 1);
     ck_assert_uint_eq(times_seen(), sizeof wrong / sizeof *wrong);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
@@ -189,10 +190,10 @@ START_TEST(parameters_may_come_in_a_buffer)
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
     OK(cuLaunchKernel(test_kernel("set"), 2, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
-    buffer.value = 9; /* parameters are taken at the call */
+    buffer.value = 9; /* parameters are copied at the call */
     OK(cuMemcpyDtoH(out, p, BYTES));
     ck_assert_uint_eq(out[N - 1], 8);
-    /* Too few are made up, with a finding, too many refused: as on an H200. */
+    /* Missing bytes are filled in, with a finding; surplus ones are refused: as on an H200. */
     static const struct {
         size_t size;
         CUresult code;
@@ -224,7 +225,7 @@ static void touch(bool write)
 static void check_touch(bool write)
 {
     int status;
-    test_begin(LATEST); /* the child starts CUDA; the trace is shared */
+    test_begin(LATEST); /* the child initialises CUDA; the trace is shared */
     pid_t child = fork();
     if (child == 0) {
         CUcontext context;
@@ -260,7 +261,7 @@ static void note_and_leave(int number)
     _exit(42);
 }
 
-/* An address that nobody has, which the compiler may not know. */
+/* An invalid address that the compiler cannot know. */
 static volatile int *volatile nowhere = (volatile int *)16;
 
 START_TEST(other_faults_go_to_the_handler_that_was_there)
@@ -331,7 +332,7 @@ START_TEST(an_unsupported_function_names_itself)
     test_context(LATEST);
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&handle, NULL));
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&handle, NULL));
-    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 1); /* once per name */
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 1); /* once per function */
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
     ck_assert_ptr_nonnull(strstr(test_sentence(found), "cuMulticastCreate"));
     ck_assert_uint_ne(found->caller, 0);
@@ -400,14 +401,15 @@ START_TEST(functions_are_found_by_name_and_version)
     OK(cuGetProcAddress("cuLibraryLoadData", &function, 9000, 0, &status));
     ck_assert_ptr_null(function);
     ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
-    OK(cuGetProcAddress("cuMemAlloc_v2", &function, 13000, 0, &status)); /* a name is plain */
+    /* A name without the suffix works too. */
+    OK(cuGetProcAddress("cuMemAlloc_v2", &function, 13000, 0, &status));
     ck_assert_int_eq(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress("cuMemAlloc", &function, 14000, 0, &status));
     dlclose(self);
 }
 END_TEST
 
-/* The toolkit's stub library says which names a driver has. */
+/* The toolkit's stub library lists the names that a driver exports. */
 START_TEST(every_name_of_the_toolkits_stub_is_exported)
 {
     char command[600], name[200];
@@ -431,7 +433,7 @@ START_TEST(every_name_of_the_toolkits_stub_is_exported)
 }
 END_TEST
 
-/* And nothing of our own is, but what the runtime needs. */
+/* Of the emulator's own functions only those for the runtime are exported. */
 START_TEST(nothing_else_is_exported)
 {
     char command[600], name[200];
@@ -442,7 +444,7 @@ START_TEST(nothing_else_is_exported)
     ck_assert_ptr_nonnull(list);
     while (fscanf(list, "%*s %*s %199s", name) == 1)
         ck_assert_msg(strncmp(name, "cu", 2) == 0 || strncmp(name, "overlap_", 8) == 0 ||
-                          strncmp(name, "__gcov", 6) == 0, /* of a build that counts lines */
+                          strncmp(name, "__gcov", 6) == 0, /* of a build with coverage */
                       "%s is exported", name);
     ck_assert_int_eq(pclose(list), 0);
 }

@@ -43,7 +43,7 @@ START_TEST(latest_a_record_captures_what_came_before_it_only)
     CUstream a = test_stream(CU_STREAM_NON_BLOCKING), b = test_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = test_event(0);
     OK(cuEventRecord(event, a));
-    OK(test_launch("set", a, p, 2, N)); /* after the record: the common slip */
+    OK(test_launch("set", a, p, 2, N)); /* after the record: the usual mistake */
     OK(cuStreamWaitEvent(b, event, 0));
     ck_assert_uint_eq(seen_from(b, p), 1);
     OK(cuEventSynchronize(event));
@@ -118,7 +118,7 @@ START_TEST(elapsed_time_is_the_kernels_time_on_the_virtual_clock)
 }
 END_TEST
 
-/* What a launch takes the host is the same for any kernel; what a wait takes it is not. */
+/* A launch costs the host the same time for any kernel; a wait does not. */
 START_TEST(the_hosts_clock_goes_on_with_calls_and_waits_alone)
 {
     test_context(_i);
@@ -135,7 +135,8 @@ START_TEST(the_hosts_clock_goes_on_with_calls_and_waits_alone)
     ck_assert_uint_ge(waited, kernel->end_ns);
     ck_assert_uint_ge(waited - begin, kernel->end_ns - kernel->start_ns);
     for (uint64_t last = waited, now = 0; last - waited < 10000; last = now)
-        ck_assert_uint_gt(now = overlap_host_clock(), last); /* who looks and looks sees it go on */
+        /* Repeated reading advances the clock. */
+        ck_assert_uint_gt(now = overlap_host_clock(), last);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
-/* What runs out gives CUDA's error and nothing worse: device memory, the range of its addresses,
- * the stack and the heap of kernels, launch resources, the host's own memory. Afterwards the device
- * still works, unless a kernel has failed. */
+/* Exhausted resources give CUDA's error and nothing worse: device memory, its address range, the
+ * stack and the heap of kernels, launch resources, host memory. Afterwards the device still works,
+ * unless a kernel has failed. */
 #include "tests/driver/support.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* set and copy back: the device works. */
+/* Fills memory and copies it back: the device works. */
 static void works(void)
 {
     uint32_t host[16] = {0};
@@ -35,7 +35,7 @@ START_TEST(device_memory)
     FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&p, SIZE_MAX));
     for (int i = 0; i < PIECES; i += 2) OK(cuMemFree(pieces[i]));
     FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&p, (32 << 20) + 1));
-    OK(cuMemAlloc(&p, 32 << 20)); /* pages need not lie side by side */
+    OK(cuMemAlloc(&p, 32 << 20)); /* pages need not be adjacent */
     OK(cuMemFree(p));
     works();
     for (int i = 1; i < PIECES; i += 2) OK(cuMemFree(pieces[i]));
@@ -45,7 +45,7 @@ START_TEST(device_memory)
 }
 END_TEST
 
-/* More addresses than there are, one after the other, beside one that stays. */
+/* Allocates more addresses than there are, one after another, beside one allocation that stays. */
 START_TEST(addresses_come_back)
 {
     CUdeviceptr first, p;
@@ -102,7 +102,7 @@ START_TEST(a_stack_that_is_used_up)
 }
 END_TEST
 
-/* Under a sanitizer the host's memory cannot be bounded. */
+/* With a sanitizer the host's memory cannot be limited. */
 #if !defined OVERLAP_SANITIZE && !defined __SANITIZE_THREAD__
 
 static void limit(int resource, size_t bytes)
@@ -113,7 +113,7 @@ static void limit(int resource, size_t bytes)
     ck_assert_int_eq(setrlimit(resource, &now), 0);
 }
 
-/* What the process has mapped and may write to: what RLIMIT_DATA bounds. */
+/* Returns the writable mapped bytes of the process, which RLIMIT_DATA limits. */
 static size_t data_size(void)
 {
     char line[256];
@@ -154,7 +154,7 @@ START_TEST(no_memory_of_the_host)
     while (count < MOST && code == CUDA_SUCCESS)
         code = cuStreamCreate(&streams[count], CU_STREAM_NON_BLOCKING), count++;
     ck_assert_int_eq(code, CUDA_ERROR_OUT_OF_MEMORY);
-    /* Nothing is left: every call answers. */
+    /* No memory is left, but every call still returns. */
     FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuCtxCreate(&context, NULL, 0, 0));
     code = test_launch("set", NULL, 0, 0, 0);
     if (code == CUDA_SUCCESS) code = cuCtxSynchronize();

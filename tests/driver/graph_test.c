@@ -1,6 +1,6 @@
-/* Graphs: what orders a launch's nodes and what does not, what is copied when, what is refused; and
- * stream capture. A test that says what is *not* ordered runs under the latest order, where it
- * shows. */
+/* Graphs: which nodes of a launch are ordered and which are not, when data is copied, what is
+ * refused; and stream capture. A test that expects operations *not* to be ordered runs under the
+ * latest order, where that shows. */
 #include "tests/driver/support.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static void begin(int order)
     OK(cuGraphCreate(&graph, 0));
 }
 
-/* Device memory set to 1, and complete. */
+/* Returns device memory that was set to 1. */
 static CUdeviceptr ones(void)
 {
     CUdeviceptr p = test_device(BYTES);
@@ -38,7 +38,7 @@ static unsigned seen(CUdeviceptr p)
     return out[0];
 }
 
-/* What is there now, without waiting for anything. */
+/* Returns the present value, without waiting for anything. */
 static unsigned seen_at_once(CUdeviceptr p)
 {
     unsigned *out = test_pinned(BYTES);
@@ -48,7 +48,7 @@ static unsigned seen_at_once(CUdeviceptr p)
     return out[0];
 }
 
-/* A kernel node of set, add or copy over N elements, in `in`, behind `after` (NULL: nothing). */
+/* Adds a kernel node of set, add or copy over N elements to `in`, after `after` (NULL: nothing). */
 static CUgraphNode kernel_node_in(CUgraph in, const char *name, CUdeviceptr p, uint64_t second,
                                   CUgraphNode after)
 {
@@ -94,7 +94,7 @@ START_TEST(nodes_run_in_the_order_of_their_edges)
 {
     begin(_i);
     CUdeviceptr p = ones();
-    CUgraphNode last = kernel_node("add", p, 5, NULL); /* made in another order than they run */
+    CUgraphNode last = kernel_node("add", p, 5, NULL); /* created in another order than they run */
     CUgraphNode first = kernel_node("set", p, 10, NULL);
     CUgraphNode middle = kernel_node("add", p, 1, first);
     OK(cuGraphAddDependencies(graph, &middle, &last, NULL, 1));
@@ -189,7 +189,7 @@ START_TEST(the_second_launch_of_an_executable_graph_waits_for_the_first)
     OK(cuGraphLaunch(exec, stream));
     OK(cuGraphLaunch(exec, other));
     OK(cuStreamSynchronize(other));
-    ck_assert_uint_eq(seen_at_once(p), 5); /* both, though only the second was waited for */
+    ck_assert_uint_eq(seen_at_once(p), 5); /* both kernels, though only the second was waited for */
 }
 END_TEST
 
@@ -232,7 +232,7 @@ START_TEST(branches_overlap_in_virtual_time)
 }
 END_TEST
 
-/* In one hardware queue the second branch's long kernel would stand behind the first branch's timed
+/* In one hardware queue the second branch's long kernel would be behind the first branch's timed
  * event, which waits for a long kernel. */
 START_TEST(branches_do_not_hold_each_other_up)
 {
@@ -291,7 +291,7 @@ START_TEST(a_failing_node_spoils_the_context)
                                       .kernelParams = arguments};
     CUgraphNode trap;
     OK(cuGraphAddKernelNode(&trap, graph, NULL, 0, &params));
-    unsigned *pinned = test_pinned(BYTES); /* the context's end would take device memory along */
+    unsigned *pinned = test_pinned(BYTES); /* the context's end would free device memory */
     pinned[0] = 1;
     kernel_node("set", (CUdeviceptr)(uintptr_t)pinned, 9, trap);
     CUgraphExec exec = instantiate();
@@ -301,7 +301,7 @@ START_TEST(a_failing_node_spoils_the_context)
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuGraphLaunch(exec, stream));
     ck_assert_uint_eq(test_count(TRACE_OPERATION, TRACE_KERNEL, "set"), 0);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "trap"), 1);
-    OK(cuGraphExecDestroy(exec)); /* of no context, and not touched by what became of one */
+    OK(cuGraphExecDestroy(exec)); /* belongs to no context, so a lost one does not affect it */
 }
 END_TEST
 
@@ -396,7 +396,7 @@ START_TEST(generic_nodes_are_the_same_nodes)
     CUgraphNodeParams moved = {.type = CU_GRAPH_NODE_TYPE_GRAPH,
                                .graph = {child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
     OK(cuGraphAddNode(&embedded, graph, &empty, NULL, 1, &moved));
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(child)); /* the node's now */
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(child)); /* it belongs to the node now */
     CUgraphExec exec = instantiate();
     OK(cuGraphLaunch(exec, stream));
     ck_assert_uint_eq(seen(p), 12);
@@ -768,7 +768,7 @@ static CUresult in_a_thread(void *(*function)(void *))
     return from_thread;
 }
 
-/* By the capture's mode: what its own thread may do, and what others may. */
+/* Depends on the capture's mode: calls of the capturing thread, and of other threads. */
 START_TEST(unsafe_calls_are_prohibited_by_mode)
 {
     static const struct {
@@ -803,7 +803,7 @@ START_TEST(unsafe_calls_are_prohibited_by_mode)
     OK(cuThreadExchangeStreamCaptureMode(&mode));
     ck_assert_int_eq(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
     OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    OK(cuMemAlloc(&p, 16)); /* the thread has said that it knows */
+    OK(cuMemAlloc(&p, 16)); /* the thread has chosen the relaxed mode */
     OK(cuStreamEndCapture(stream, &captured));
 }
 END_TEST

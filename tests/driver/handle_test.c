@@ -1,12 +1,13 @@
-/* Handles that mean nothing any more, or never did: each is named with where it was made and where
- * it ended, in every order; and using what there is is no finding. */
+/* Destroyed and invalid handles: each is reported with where it was made and where it ended, in
+ * every order; and using valid ones is no finding. */
 #include "tests/driver/support.h"
 
 #include <string.h>
 
 enum { N = 256, BYTES = N * 4 };
 
-/* The latest finding says that what is used was created by a call and destroyed by another. */
+/* Checks that the latest finding names the call that created the object and the one that destroyed
+ * it. */
 static void is_named_with_both_calls(const char *what)
 {
     const struct trace *trace = test_trace();
@@ -110,7 +111,8 @@ START_TEST(a_wrong_context_is_named_with_all_that_was_made)
     CUevent event = test_event(CU_EVENT_DEFAULT);
     OK(cuCtxCreate(&other, NULL, 0, 0));
     OK(cuStreamCreate(&theirs, CU_STREAM_NON_BLOCKING));
-    OK(cuEventRecord(event, stream)); /* where both belong, whatever is current */
+    /* Stream and event are of one context, whichever is current. */
+    OK(cuEventRecord(event, stream));
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(event, theirs));
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "wrong context");
     const char *at = test_sentence(found);
@@ -119,7 +121,7 @@ START_TEST(a_wrong_context_is_named_with_all_that_was_made)
 }
 END_TEST
 
-/* Default streams by each of their names, no handle at all, and both ends of an object's life. */
+/* Default streams by each of their names, null handles, and the first and last use of an object. */
 START_TEST(what_there_is_is_no_finding)
 {
     test_context(_i);

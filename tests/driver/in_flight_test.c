@@ -1,6 +1,6 @@
-/* Pageable memory in flight: who changes it or gives it back before the copy is waited for is
- * advised, in every order, and named where a graph copies; and nobody is accused who waits, by
- * whatever means. */
+/* Pageable memory in flight: changing or freeing it before the copy was waited for gives advice, in
+ * every order, and a finding where a graph copies; a program that waits, by whatever means, gets
+ * none. */
 #include "tests/driver/support.h"
 
 #include <semaphore.h>
@@ -27,7 +27,7 @@ static void begin(int order)
     ck_assert_ptr_nonnull(host);
     memset(host, 1, BYTES);
     OK(cuMemcpyHtoD(buffer, host, BYTES));
-    OK(cuCtxSynchronize()); /* the transfer may still be on its way, for a non-blocking stream */
+    OK(cuCtxSynchronize()); /* the transfer may still be pending, for a non-blocking stream */
 }
 
 static void end(const char *expected)

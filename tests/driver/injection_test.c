@@ -1,4 +1,5 @@
-/* Calls that are made to fail by OVERLAP_FAIL: which one, with what, and that it did nothing. */
+/* Calls that are made to fail by OVERLAP_FAIL: which call, with which error, and that it had no
+ * effect. */
 #include "tests/driver/support.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static void make_fail(const char *which)
     ck_assert_int_eq(setenv("OVERLAP_FAIL", which, 1), 0);
 }
 
-/* A context; its calls (cuInit, cuDeviceGet, cuCtxCreate) count. */
+/* Makes a context; its calls (cuInit, cuDeviceGet, cuCtxCreate) are counted. */
 static CUcontext start(const char *which)
 {
     CUcontext context;
@@ -60,7 +61,7 @@ static const char *const functions[] = {
 #undef BY_HAND
 };
 
-/* A name that no function has would never fail. */
+/* Tests that every name is a function's: another name would never fail. */
 START_TEST(the_table_names_functions)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -111,7 +112,7 @@ START_TEST(the_nth_call_of_a_function)
 }
 END_TEST
 
-/* A query of a stream that is none, a free, and what fails anyway do not count. */
+/* Not counted: a query of an invalid stream, a free, and calls that fail anyway. */
 START_TEST(only_what_could_have_been_done_counts)
 {
     CUdeviceptr p;
@@ -152,7 +153,7 @@ START_TEST(starting_can_fail)
 }
 END_TEST
 
-/* Both halves of the family count together, and one call of all fails. */
+/* Parent and child count together, and one call of both fails. */
 START_TEST(forked_children_count_together)
 {
     int failures = 0, version;
@@ -208,8 +209,8 @@ START_TEST(a_copy_that_fails_leaves_all_as_it_was)
 }
 END_TEST
 
-/* A wait fails because the work did: it does not run, and nothing runs any more; but what there is
- * can be given back, and is. */
+/* A wait fails because the work did: that work does not run, and no later work does; but existing
+ * objects can be released. */
 START_TEST(a_wait_that_fails_loses_the_context)
 {
     make_fail("cuStreamSynchronize:1");
@@ -232,14 +233,14 @@ START_TEST(a_wait_that_fails_loses_the_context)
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuStreamDestroy(stream));
     ck_assert_uint_eq(test_count(TRACE_DESTROY, 0, NULL), before + 4);
     ck_assert_uint_eq(made_to_fail(), 1);
-    /* Those frees have returned an error: to free once more is no double free. */
+    /* Those frees returned an error, so freeing once more is no double free. */
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(p));
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(in_order));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "double free"), 0);
 }
 END_TEST
 
-/* The error is of the context in which the call was made to fail; the others go on. */
+/* Only the context in which the call was made to fail has the error. */
 START_TEST(another_context_goes_on)
 {
     make_fail("cuCtxSynchronize:1");
@@ -259,7 +260,7 @@ START_TEST(another_context_goes_on)
 }
 END_TEST
 
-/* What would lose the context fails by itself when it is asked to. */
+/* A call that would lose the context fails alone when that is requested. */
 START_TEST(a_query_that_fails_alone_leaves_the_context)
 {
     make_fail("cuStreamQuery:2:alone");

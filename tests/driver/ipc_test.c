@@ -1,5 +1,5 @@
-/* Memory and events between processes: what may be shared, what another process finds at an address
- * of its own, and that an event of several processes is over when it is recorded. */
+/* Memory and events between processes: what may be shared, what another process finds at its own
+ * address, and when an event that processes share is complete. */
 #include "tests/driver/support.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static CUcontext use_device(void)
         if (!(condition)) _exit(number);                                                           \
     } while (0)
 
-/* What the other process does with the handle that comes from the pipe. */
+/* The other process: uses the handle that it reads from the pipe. */
 static void be_other(int from)
 {
     static unsigned words[WORDS];
@@ -55,17 +55,17 @@ START_TEST(another_process_finds_the_same_bytes)
     const pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
-        close(STDERR_FILENO); /* what it is refused for says so there */
+        close(STDERR_FILENO); /* hides the message about a refusal */
         be_other(ends[0]);
     }
     test_context(_i);
     const CUdeviceptr p = test_device(BYTES);
     for (unsigned k = 0; k < WORDS; k++) words[k] = 3 * k;
     OK(cuMemcpyHtoD(p, words, BYTES));
-    OK(cuIpcGetMemHandle(&handle, p + 4)); /* the whole allocation is meant */
+    OK(cuIpcGetMemHandle(&handle, p + 4)); /* the handle is for the whole allocation */
     OK(cuIpcGetMemHandle(&again, p));
     ck_assert_mem_eq(&handle, &again, sizeof handle);
-    /* Nothing waits for the copy: it has run all the same. */
+    /* Nothing waits for the copy, which has run all the same. */
     ck_assert_int_eq(write(ends[1], &handle, sizeof handle), sizeof handle);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
@@ -101,7 +101,7 @@ START_TEST(what_cannot_be_shared_is_refused)
 }
 END_TEST
 
-/* The process that shared it has ended. */
+/* The process that shared the memory has ended. */
 START_TEST(a_handle_of_what_is_gone_says_so)
 {
     int ends[2], status;

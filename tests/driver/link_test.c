@@ -1,4 +1,4 @@
-/* cuLink*, the options of calls that take code, code that is none. */
+/* cuLink*, options of calls that take code, and invalid code. */
 #include "tests/driver/support.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ START_TEST(what_cannot_be_linked_is_named_in_the_log)
     OK(add(state, CU_JIT_INPUT_PTX, owner, sizeof owner));
     FAILS(CUDA_ERROR_INVALID_SOURCE, add(state, CU_JIT_INPUT_PTX, owner, sizeof owner));
     ck_assert_ptr_nonnull(strstr(log, "value is defined in two translation units"));
-    /* Inputs that contradict each other end it, for good. */
+    /* Inputs that contradict each other make the link state unusable. */
     FAILS(CUDA_ERROR_INVALID_SOURCE, add(state, CU_JIT_INPUT_PTX, user, sizeof user));
     FAILS(CUDA_ERROR_INVALID_SOURCE, cuLinkComplete(state, &image, NULL));
     OK(cuLinkDestroy(state));
@@ -116,7 +116,7 @@ START_TEST(logs_end_where_their_buffers_end)
 }
 END_TEST
 
-/* A kernel that has `count` values at once. */
+/* Writes a kernel with `count` live values. */
 static void make_hungry(char *text, size_t size, int count)
 {
     int used = snprintf(text, size,
@@ -165,7 +165,7 @@ START_TEST(a_limit_of_registers_is_kept)
     OK(cuLinkComplete(state, &image, NULL));
     OK(cuModuleLoadData(&module, image));
     ck_assert_int_eq(registers_of(module, &blocks), 32);
-    /* One that is larger than what the code wants changes nothing. */
+    /* A limit above what the code needs changes nothing. */
     values[0] = (void *)200;
     OK(cuModuleLoadDataEx(&module, text, 1, options, values));
     registers_of(module, &blocks);
@@ -201,21 +201,21 @@ START_TEST(what_is_undefined_refuses_the_load)
     unsigned value = 77, count = 77;
     test_context(LATEST);
     FAILS(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, user));
-    /* Of a library, whoever uses it is told. */
+    /* For a library the error is reported when it is used. */
     OK(cuLibraryLoadData(&library, user, NULL, NULL, 0, NULL, NULL, 0));
     OK(cuLibraryGetKernelCount(&count, library));
     FAILS(CUDA_ERROR_INVALID_PTX, cuLibraryGetKernel(&kernel, library, "k"));
     FAILS(CUDA_ERROR_INVALID_PTX, cuLibraryGetModule(&module, library));
     FAILS(CUDA_ERROR_INVALID_PTX, cuLibraryGetGlobal(&p, &size, library, "v"));
     OK(cuLibraryUnload(library));
-    /* A variable gets memory of its own. */
+    /* The undefined variable gets memory of its own. */
     OK(cuModuleLoadData(&module, HEAD ".extern .global .u32 nowhere;\n"));
     OK(cuModuleGetGlobal(&p, &size, module, "nowhere"));
     OK(cuMemcpyDtoH(&value, p, sizeof value));
     ck_assert_uint_eq(value, 0);
     ck_assert_ptr_nonnull(test_find(TRACE_FINDING, 0, "undefined variable"));
     OK(cuModuleUnload(module));
-    /* Declared and not used is no error, and printf is the device's own. */
+    /* An unused declaration is not an error, and printf is the device's own. */
     OK(cuModuleLoadData(&module, HEAD ".extern .func unused();\n"
                                       ".extern .func (.param .b32 r) vprintf(.param .b64 f, "
                                       ".param .b64 a);\n.visible .entry k() { ret; }\n"));

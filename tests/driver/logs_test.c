@@ -1,5 +1,5 @@
-/* The log of errors: a line for each call that fails, in order, the newest where there is no room
- * for all, and calls back. */
+/* The log of errors: a line for each call that fails, in order, the newest ones where there is not
+ * room for all, and callbacks. */
 #include "tests/driver/support.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 #define NO_STREAM "Returning 201 (CUDA_ERROR_INVALID_CONTEXT) from cuStreamCreate"
 
-/* Without a context: two calls that fail, and one that does not. */
+/* Without a context: makes two calls that fail, and one that does not. */
 static void fail_twice(void)
 {
     CUstream stream;
@@ -48,7 +48,7 @@ START_TEST(a_call_that_fails_leaves_a_line)
     ck_assert_int_gt(length, 0);
     ck_assert_ptr_nonnull(
         strstr(text + length, "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuGetErrorName\n"));
-    ck_assert_uint_eq(before, end + 2); /* it moved on */
+    ck_assert_uint_eq(before, end + 2); /* the position advanced */
     dump(&before, text, sizeof text, CUDA_SUCCESS);
     ck_assert_str_eq(text, "");
 }
@@ -120,7 +120,7 @@ END_TEST
 
 static unsigned called, data_of[2];
 
-/* A callback may make calls, and ones that fail. */
+/* A callback may call CUDA, also with errors. */
 static void CUDA_CB note(void *data, CUlogLevel level, char *message, size_t length)
 {
     int count = 0;

@@ -1,4 +1,4 @@
-/* Memory through the API: allocation of every kind, limits, what an address is, freeing. */
+/* Memory through the API: allocation of every kind, limits, attributes of addresses, freeing. */
 #include "tests/driver/support.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ START_TEST(what_a_stream_is_to_free_is_not_freed_again)
 }
 END_TEST
 
-/* The pool is the device's: what was not freed is not freed by the end of the context. */
+/* The pool belongs to the device: the end of the context does not free its allocations. */
 START_TEST(a_pools_memory_outlives_the_context)
 {
     test_context(_i);
@@ -232,7 +232,7 @@ static cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attribute)
     return value;
 }
 
-/* The numbers are an H200's. */
+/* The values are an H200's. */
 START_TEST(a_pool_keeps_what_its_threshold_says)
 {
     const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,

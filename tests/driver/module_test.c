@@ -55,7 +55,7 @@ START_TEST(a_modules_functions_and_variables_are_found)
 }
 END_TEST
 
-/* A fat binary of machine code for `machine`, and of PTX for compute capability 12.0. */
+/* Makes a fat binary with machine code for `machine`, and with PTX for compute capability 12.0. */
 static const void *wheel(uint32_t machine)
 {
     struct entry {
@@ -84,7 +84,8 @@ static const void *wheel(uint32_t machine)
     return &all;
 }
 
-/* As CuPy's wheel has its sorts: a GPU runs the machine code, the device the PTX beside it. */
+/* As the sorts in CuPy's wheel: a GPU runs the machine code, the software device the PTX beside
+ * it. */
 START_TEST(ptx_of_a_later_device_stands_for_its_own_machine_code)
 {
     CUmodule module;
@@ -168,8 +169,8 @@ END_TEST
 #define KERNEL(body)                                                                               \
     ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry k() {\n" body "\nret; }\n"
 
-/* A GPU's driver refuses what PTX does not have; what PTX has and the device has not is named when
- * a thread comes to it. */
+/* A GPU's driver refuses an instruction that PTX does not have; one that PTX has and the device has
+ * not is reported when a thread reaches it. */
 START_TEST(an_instruction_that_does_not_exist_refuses_the_module)
 {
     static const struct {
@@ -285,7 +286,7 @@ START_TEST(what_is_known_of_a_function)
     ck_assert_uint_eq(offset, 8);
     ck_assert_uint_eq(size, 4);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(function, 2, &offset, &size));
-    /* More threads than __launch_bounds__ says. */
+    /* More threads than __launch_bounds__ allows. */
     FAILS(CUDA_ERROR_INVALID_VALUE, launch_bounded(function, test_device(4), 65));
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 64, 0));
     ck_assert_int_eq(blocks, 32);
@@ -294,7 +295,7 @@ START_TEST(what_is_known_of_a_function)
     ck_assert_int_eq(grid, 32 * 132);
     FAILS(CUDA_ERROR_INVALID_VALUE,
           cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 0, 0));
-    /* Shared memory, by what the function prefers and may have: as an H200 answers. */
+    /* Shared memory, by the function's preferred carve-out and limit: values of an H200. */
     static const struct {
         int carveout;
         CUfunc_cache cache;
@@ -356,7 +357,7 @@ START_TEST(the_device_describes_itself)
 }
 END_TEST
 
-/* Calls are recorded once, by their plain names, with where they were made. */
+/* Calls are recorded once, by their plain names, with the caller's address. */
 START_TEST(calls_are_recorded)
 {
     test_context(_i);
@@ -383,8 +384,8 @@ START_TEST(calls_are_recorded)
 }
 END_TEST
 
-/* Of a library that a compiler made an entry is read at its first use, and what is wrong with it is
- * told then, each time; its neighbours are what they were. */
+/* An entry of a library made by a compiler is read at its first use, and its errors are reported
+ * then, each time; the other entries are not affected. */
 START_TEST(an_entry_of_a_library_is_read_when_it_is_used)
 {
     static unsigned char fat[4096];
@@ -416,7 +417,7 @@ START_TEST(an_entry_of_a_library_is_read_when_it_is_used)
 }
 END_TEST
 
-/* The same text is parsed once, but an option that changes the code keeps to its own call. */
+/* The same text is parsed once, but an option that changes the code affects its own call only. */
 START_TEST(a_text_that_is_loaded_again_is_the_same_code)
 {
     CUmodule module, limited;

@@ -1,5 +1,5 @@
-/* What goes wrong inside device code, as a program meets it: each finding with its lines, its
- * threads and its memory, counted, and nothing said of what is right. */
+/* Findings of racecheck in device code, through the API: each with its lines, its threads and its
+ * memory, and a count; and none for right code. */
 #include "tests/driver/support.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 enum { THREADS = 128, BLOCKS = 4, N = THREADS * BLOCKS, BYTES = N * 4 };
 
-/* One kernel each, over (p, q): `x` is the address of p's element of this thread, `y` of q's. */
+/* One kernel each, over (p, q): `x` is the address of this thread's element of p, `y` of q. */
 #define KERNEL(name, body)                                                                         \
     ".visible .entry " name "(.param .u64 p, .param .u64 q) {\n"                                   \
     ".reg .b64 %p, %q, %x, %y, %o;\n.reg .b32 %t, %b, %i, %v, %w, %s;\n.reg .pred %c;\n"           \
@@ -142,7 +142,7 @@ START_TEST(global_memory_without_a_barrier)
     const struct trace_record *found = only("global memory race");
     ck_assert_str_eq(test_file(found), "/somewhere/t.cu");
     ck_assert_uint_eq(found->finding.sides[0].line, 9);
-    /* Each thread but the first of a block has one before it; the second launch changes nothing. */
+    /* Each thread except the first of a block has a predecessor; the second launch adds nothing. */
     ck_assert_uint_eq(found->count, N - BLOCKS);
     ck_assert_uint_ge(found->address, a);
     ck_assert_uint_lt(found->address, a + BYTES);
@@ -300,7 +300,7 @@ START_TEST(whoever_writes_first_may_read)
     CUdeviceptr e = test_device(BYTES);
     launch("swap", e, d); /* the same kernel */
     CUdeviceptr f = test_device(BYTES);
-    launch("talk", f, d); /* one that converses */
+    launch("talk", f, d); /* one that communicates */
     launch("copy", f, d);
     nothing();
 }
@@ -323,7 +323,7 @@ START_TEST(padding_is_nobodys)
     CUdeviceptr rows;
     size_t pitch;
     begin(LATEST);
-    /* The last block goes on to the end of what was rounded up. */
+    /* The last block processes the rounded-up end too. */
     OK(cuMemcpyHtoD(a, host, BYTES - 100));
     launch("copy", a, b);
     /* The ends of the rows of a pitched allocation. */
@@ -331,7 +331,7 @@ START_TEST(padding_is_nobodys)
     ck_assert_uint_eq(pitch, 512);
     OK(cuMemsetD2D8(rows, pitch, 1, 400, 4));
     launch("copy", rows, b);
-    /* Three of four floats, read as one: nobody wrote every fourth. */
+    /* Three of four floats, read as one vector: every fourth was never written. */
     CUdeviceptr packed = test_device(BYTES);
     for (size_t at = 0; at < BYTES; at += 16) OK(cuMemsetD32(packed + at, 1, 3));
     launch("wide", packed, b);
@@ -367,14 +367,14 @@ END_TEST
 START_TEST(a_copy_of_what_a_kernel_was_given)
 {
     begin(_i);
-    /* It chose to write nothing into q: which of q means something, the host knows. */
+    /* The kernel wrote nothing into q on purpose: the host knows which part of q is valid. */
     launch("count", a, b);
     OK(cuMemcpyDtoH(host, b, BYTES));
     ck_assert_str_eq(trace_finding_kind(only("never written"))->name,
-                     "never written"); /* the counter's */
+                     "never written"); /* the counter's finding */
     CUdeviceptr c = test_device(BYTES);
     OK(cuMemsetD32(c + 64, 1, 1));
-    OK(cuMemcpyDtoH(host, c, BYTES)); /* something of it is written */
+    OK(cuMemcpyDtoH(host, c, BYTES)); /* a part of it was written */
     only("never written");
 }
 END_TEST
@@ -427,7 +427,7 @@ START_TEST(the_host_reads_managed_memory_that_something_wrote)
 }
 END_TEST
 
-/* In one stream, and behind the one in it, or in another. */
+/* Launches in one stream, in order, or in another stream. */
 struct two_streams {
     CUstream first, other;
     void *pinned;

@@ -1,4 +1,4 @@
-/* Races as a program meets them, in every order: what is named, and what is not accused. */
+/* Races in programs, in every order: which are reported, and which accesses are not races. */
 #include "tests/driver/support.h"
 
 #include <semaphore.h>
@@ -189,7 +189,7 @@ START_TEST(memory_that_is_freed_while_in_use_is_named)
 }
 END_TEST
 
-/* The wait is a GPU's; which call made it is said, whatever the order. */
+/* GPUs happen to wait there; the advice names the call that waited, in every order. */
 START_TEST(who_relies_on_a_wait_that_nobody_promises_is_advised)
 {
     begin(_i);

@@ -1,5 +1,5 @@
-/* The less usual calls: extended launches, batches of memory operations, peers, pools, advice,
- * attributes; and what every function does with a NULL where it writes its answer. */
+/* Less common calls: extended launches, batches of memory operations, peers, pools, advice,
+ * attributes; and NULL as the address of a result, for every function. */
 #include "tests/driver/support.h"
 
 #include <cudaProfiler.h>
@@ -16,7 +16,8 @@ static unsigned first_word(CUdeviceptr p)
     return value;
 }
 
-/* Tells "set" to write `value` to the 128 words at `p`, as a program of before CUDA 4. */
+/* Sets the parameters of "set" to write `value` to the 128 words at `p`, as programs did before
+ * CUDA 4. */
 static void tell_set(CUfunction set, CUdeviceptr p, unsigned value)
 {
     OK(cuFuncSetBlockShape(set, 128, 1, 1));
@@ -41,7 +42,7 @@ START_TEST(a_launch_of_before_cuda_4_is_as_its_function_was_told)
     OK(cuMemcpyDtoH(words, p, BYTES));
     ck_assert_uint_eq(words[127], 5);
     ck_assert_uint_eq(words[128], 0); /* one block */
-    OK(cuParamSeti(set, 8, 6));       /* the rest stays as it is */
+    OK(cuParamSeti(set, 8, 6));       /* other parameters are unchanged */
     OK(cuLaunchGrid(set, 2, 1));
     OK(cuMemcpyDtoH(words, p, BYTES));
     ck_assert_uint_eq(words[255], 6);
@@ -72,8 +73,9 @@ START_TEST(a_launch_of_before_cuda_4_is_refused_where_it_is_told_too_little)
     tell_set(set, p, 8);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuLaunchGrid(set, 0, 1));
     OK(cuParamSetSize(set, 20));
-    FAILS(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, cuLaunch(set)); /* more than it takes */
-    /* A launch of today makes the function forget what it was told. */
+    /* More threads than the kernel allows. */
+    FAILS(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, cuLaunch(set));
+    /* A modern launch clears the parameters that were set. */
     OK(cuParamSetSize(set, 16));
     OK(cuLaunch(set));
     OK(cuLaunchKernel(set, 2, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL));
@@ -120,7 +122,7 @@ END_TEST
 
 #define SM_90 ".version 8.0\n.target sm_90\n.address_size 64\n"
 
-/* Loads it, launches its kernel `k` over two blocks and waits. */
+/* Loads the text, launches its kernel `k` over two blocks and waits. */
 static CUresult run_alone(const char *ptx)
 {
     CUmodule module;
@@ -136,7 +138,8 @@ static CUresult run_alone(const char *ptx)
           ".reg .b64 d, e; ld.param.u64 d, [p]; mov.u32 i, %ctaid.x; mul.wide.u32 e, i, 4;"        \
           "add.u64 d, d, e;" body " ret; }"
 
-/* Loads it, and launches its kernel `k` over `blocks` blocks in clusters; 0: nothing is said. */
+/* Loads the text, and launches its kernel `k` over `blocks` blocks in clusters; 0: no cluster
+ * attribute. */
 static inline __attribute__((always_inline)) CUresult run_clusters(const char *ptx, unsigned blocks,
                                                                    unsigned cluster, CUdeviceptr p)
 {
@@ -200,7 +203,7 @@ static const struct trace_record *last_finding(void)
     return last;
 }
 
-/* Each is another call: a second finding of one would be counted with the first. */
+/* Each is another call: repeated findings of one call would only be counted. */
 #define REFUSED_CLUSTERS(header, blocks, cluster, says)                                            \
     do {                                                                                           \
         FAILS(CUDA_ERROR_INVALID_CLUSTER_SIZE,                                                     \
@@ -412,7 +415,7 @@ START_TEST(rows_are_filled_in_units_of_every_size)
                                              3, 4, 3, [24] = 11, 10, [32] = 8, 7, 6, 5, [48] = 8,
                                              7, 6, 5, [60] = 15, 14, 13,       12};
     ck_assert_mem_eq(out, wanted, 64);
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemsetD2D32(p, 4, 0, 2, 2)); /* rows over each other */
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemsetD2D32(p, 4, 0, 2, 2)); /* overlapping rows */
     OK(cuMemsetD2D32(p, 16, 0, 0, 4));
 }
 END_TEST
@@ -581,14 +584,14 @@ START_TEST(a_kernel_of_a_library_has_attributes_of_its_own)
     OK(cuKernelGetParamInfo(kernel, 0, &offset, &size));
     ck_assert_uint_eq(size, 8);
     OK(cuLibraryGetModule(&module, library));
-    FAILS(CUDA_ERROR_NOT_PERMITTED, cuModuleUnload(module)); /* it is the library's */
+    FAILS(CUDA_ERROR_NOT_PERMITTED, cuModuleUnload(module)); /* it belongs to the library */
     FAILS(CUDA_ERROR_FILE_NOT_FOUND,
           cuLibraryLoadFromFile(&library, "/nowhere", NULL, NULL, 0, NULL, NULL, 0));
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuKernelGetName(&(const char *){NULL}, (CUkernel)&value));
 }
 END_TEST
 
-/* An answer has to have somewhere to go. */
+/* A result needs an address. */
 START_TEST(null_answers_are_invalid_values)
 {
     test_context(_i);

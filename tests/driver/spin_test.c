@@ -1,5 +1,5 @@
 /* Kernels that wait while they run: for a value that a stream writes, before one that a stream
- * waits for, for ever, and while their memory or their context goes. */
+ * waits for, for ever, and while their memory or their context is destroyed. */
 #include "tests/driver/support.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void serve(CUstream stream, CUdeviceptr in, CUdeviceptr out)
     OK(cuLaunchKernel(serves, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
 }
 
-/* Three words of zeros. */
+/* Returns three words of zeros. */
 static CUdeviceptr words(void)
 {
     CUdeviceptr p = test_device(16);
@@ -65,7 +65,7 @@ START_TEST(values_go_from_stream_to_kernel_to_stream)
 }
 END_TEST
 
-/* Asking does not wear it out; waiting for it does. */
+/* Queries do not use up its patience; a wait does. */
 START_TEST(one_that_waits_for_ever_is_named)
 {
     setenv("OVERLAP_INSTRUCTION_LIMIT", "1000000", 1);
@@ -112,13 +112,13 @@ START_TEST(its_memory_goes_while_it_waits)
     OK(cuStreamSynchronize(other));
     serve(test_stream(CU_STREAM_NON_BLOCKING), p, out);
     OK(cuMemFreeAsync(p, other));
-    cuStreamSynchronize(other); /* at the earliest, the fault is there already */
+    cuStreamSynchronize(other); /* under the earliest order the fault is already there */
     FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
     ck_assert_ptr_nonnull(test_find(TRACE_FINDING, 0, "use after free"));
 }
 END_TEST
 
-/* As a node of a graph it waits as well; the graph's other launches are others. */
+/* A node of a graph waits as well; other launches of the graph are separate. */
 START_TEST(a_graphs_kernel_waits)
 {
     begin(_i);

@@ -1,5 +1,6 @@
 /* Streams: what orders what (Driver API, "Stream synchronization behavior"), host functions, waits
- * for values. A test that says what is *not* ordered runs under the latest order, where it shows.
+ * for values. A test that expects operations *not* to be ordered runs under the latest order, where
+ * that shows.
  */
 #include "tests/driver/support.h"
 
@@ -13,7 +14,7 @@
 
 enum { N = 256, BYTES = N * 4 };
 
-/* Device memory set to 1, and complete. */
+/* Returns device memory that was set to 1. */
 static CUdeviceptr ones(void)
 {
     CUdeviceptr p = test_device(BYTES);
@@ -22,7 +23,7 @@ static CUdeviceptr ones(void)
     return p;
 }
 
-/* What `stream` sees of p when only `stream` is waited for. */
+/* Returns what `stream` sees of p when only `stream` is waited for. */
 static unsigned seen_from(CUstream stream, CUdeviceptr p)
 {
     unsigned *out = test_pinned(BYTES); /* kept: freeing it would wait for all other work */
@@ -152,7 +153,7 @@ START_TEST(waiting_for_an_event_in_the_legacy_stream_is_an_action)
     OK(cuEventRecord(over, b));
     OK(cuEventSynchronize(over));
     OK(test_launch("set", a, p, 2, N));
-    OK(cuStreamWaitEvent(NULL, over, 0)); /* waits for a; b waits for it */
+    OK(cuStreamWaitEvent(NULL, over, 0)); /* waits for a; b waits for NULL's work */
     ck_assert_uint_eq(seen_from(b, p), 2);
 }
 END_TEST
@@ -169,8 +170,8 @@ START_TEST(waiting_for_an_event_that_was_never_recorded_is_none)
 }
 END_TEST
 
-/* As on an H200: the device has nothing to do for it, so neither a query nor a wait for the stream
- * sees it; whoever waits for the event does. */
+/* As on an H200: the device has nothing to do for such a record, so neither a query nor a wait of
+ * the stream sees it; a wait for the event does. */
 START_TEST(an_untimed_record_behind_the_legacy_stream_alone_is_not_waited_for)
 {
     test_context(_i);
@@ -227,7 +228,7 @@ START_TEST(every_thread_has_its_own_per_thread_stream)
 }
 END_TEST
 
-/* The names with _ptsz take stream 0 for the thread's own. */
+/* The names with _ptsz treat stream 0 as the thread's own stream. */
 START_TEST(the_ptsz_names_take_stream_0_for_the_per_thread_stream)
 {
     CUresult (*get_id)(CUstream, unsigned long long *);
@@ -272,7 +273,8 @@ START_TEST(a_stream_query_is_not_ready_then_ready)
 }
 END_TEST
 
-/* A loop that polls ends, however long the work: each fruitless query in a row costs more. */
+/* A polling loop ends, however long the work: each consecutive unsuccessful query costs more
+ * time. */
 START_TEST(repeated_queries_take_longer)
 {
     test_context(_i);
@@ -340,7 +342,7 @@ START_TEST(a_stream_says_in_which_context)
     FAILS(CUDA_ERROR_INVALID_HANDLE,
           cuLaunchKernel(there, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong context"), 1);
-    for (int current = 1; current >= 0; current--) { /* another one, none */
+    for (int current = 1; current >= 0; current--) { /* another context, or none */
         OK(cuMemsetD32Async(p, 0, N, stream));
         OK(cuLaunchKernel(here, 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
         OK(cuMemAllocAsync(&memory, BYTES, stream));
@@ -350,7 +352,7 @@ START_TEST(a_stream_says_in_which_context)
         if (current) OK(cuCtxPopCurrent(NULL));
     }
     FAILS(CUDA_ERROR_INVALID_CONTEXT, cuMemsetD32Async(p, 0, N, NULL));
-    /* A library's kernel runs in whatever context the stream is of. */
+    /* A library's kernel runs in the context of the stream. */
     CUlibrary library;
     CUkernel kernel;
     OK(cuLibraryLoadData(&library, nothing, NULL, NULL, 0, NULL, NULL, 0));
@@ -430,7 +432,8 @@ START_TEST(a_host_function_is_not_called_after_an_error_and_a_callback_is_told)
     CUresult submitted = cuLaunchHostFunc(NULL, host_function, NULL);
     if (submitted == CUDA_SUCCESS) OK(cuStreamAddCallback(NULL, callback, NULL, 0));
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
-    if (submitted != CUDA_SUCCESS) return; /* the error surfaced before, at the earliest order */
+    /* Under the earliest order the error was reported before. */
+    if (submitted != CUDA_SUCCESS) return;
     while (__atomic_load_n(&host.calls, __ATOMIC_ACQUIRE) == 0) usleep(1000);
     ck_assert_int_eq(host.calls, 1);
     ck_assert_int_eq(host.status, CUDA_ERROR_LAUNCH_FAILED);
@@ -459,7 +462,7 @@ static uint64_t thread_ms(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Keeps the processor on which the caller stays from it. */
+/* Starts a process that keeps the caller's processor busy. */
 static pid_t hog(void)
 {
     const int here = sched_getcpu();
@@ -474,13 +477,14 @@ static pid_t hog(void)
     return child;
 }
 
-/* A program that wants a processor and has none has not waited: what it left behind stays away. */
+/* A program that wants a processor and has none has not waited: memory that it abandoned stays
+ * unchanged. */
 START_TEST(a_starved_program_has_not_waited)
 {
     const struct sched_param none = {0};
     test_context(LATEST);
     OK(cuLaunchHostFunc(NULL, raise_flag, NULL));
-    /* This thread alone: the device's own runs where there is room. */
+    /* Only this thread: the device's own threads run where there is room. */
     const pid_t child = hog();
     ck_assert_int_eq(sched_setscheduler(0, SCHED_IDLE, &none), 0);
     for (uint64_t begin = thread_ms(CLOCK_THREAD_CPUTIME_ID);
@@ -496,7 +500,7 @@ START_TEST(a_starved_program_has_not_waited)
 }
 END_TEST
 
-/* Legal: the device works by itself, so the function is called though no CUDA call is made. */
+/* Legal: the device works on its own, so the function is called although no CUDA call is made. */
 START_TEST(a_host_that_sleeps_until_its_host_function_has_run_is_woken)
 {
     test_context(_i);
@@ -538,7 +542,7 @@ static void *synchronise(void *unused)
     return NULL;
 }
 
-/* One thread waits while a host function runs; others still get in. */
+/* While one thread waits for a host function, other threads can call CUDA. */
 START_TEST(other_threads_call_cuda_while_one_waits_for_a_host_function)
 {
     test_context(_i);

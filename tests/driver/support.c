@@ -11,7 +11,7 @@ CUmodule test_module;
 static char trace_path[64];
 static struct trace trace;
 
-/* i = the thread's index, in %r1; past the end: done. */
+/* Sets i, in %r1, to the thread's index; threads beyond the end return. */
 #define PROLOGUE                                                                                   \
     "mov.u32 %r2, %ntid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %tid.x;"                            \
     "mad.lo.s32 %r1, %r2, %r3, %r4;"                                                               \
@@ -26,7 +26,7 @@ static struct trace trace;
     "ld.param.u64 %rd1, [a]; ld.param.u32 %r5, [n];"
 #define END "done: ret; }\n"
 
-/* Joined before it is loaded: a C compiler need not take longer strings than these. */
+/* Joined at load time, because a C compiler need not support longer string literals. */
 // clang-format off
 static const char *const ptx_parts[] = {
     ".version 7.5\n.target sm_75\n.address_size 64\n"

@@ -1,4 +1,4 @@
-/* What the tests of libcuda.so.1 share: a context, a few kernels, the three orders, the trace.
+/* Shared functions of the tests of libcuda.so.1: a context, a few kernels, the orders, the trace.
  *
  * Every test runs in a process of its own (Check forks), so it chooses its order before cuInit.
  */
@@ -24,22 +24,22 @@
                       (int)fails_code, (int)(wanted));                                             \
     } while (0)
 
-/* The orders that a loop test goes through by its index; LATEST is index 0. */
+/* The orders of a loop test, by its index; LATEST is index 0. */
 enum { LATEST, EARLIEST, RANDOM_1, RANDOM_2, ORDERS };
 
-/* Chooses the order, and starts a trace (read by test_trace). Before any CUDA call. */
+/* Chooses the order and starts a trace (read by test_trace). Call it before any CUDA call. */
 void test_begin(int order);
 
-/* What test_context makes current, with the module below. */
+/* The context that test_context makes current, and the module below. */
 extern CUcontext test_context_handle;
 extern CUmodule test_module;
-/* test_begin, cuInit, a context. */
+/* Calls test_begin and cuInit and makes a context. */
 void test_context(int order);
-/* Removes the trace; test_context has it done at the end of the process. */
+/* Removes the trace; test_context arranges for this at the end of the process. */
 void test_remove(void);
-/* What test_context does behind test_begin. */
+/* The part of test_context after test_begin. */
 void test_start(void);
-/* The module below, into the current context. */
+/* Loads the module below into the current context. */
 void test_load(void);
 
 /* Kernels of test_module: one thread per element, n elements of 32 bits.
@@ -56,25 +56,26 @@ CUfunction test_kernel(const char *name);
 /* Launches a kernel over n elements; arguments are a device pointer and one or two numbers. */
 CUresult test_launch(const char *name, CUstream stream, CUdeviceptr p, uint64_t second, int n);
 
-/* A fat binary of one entry: a container with PTX as it is. Returns its size. */
+/* Writes a fat binary with one entry of uncompressed PTX. Returns its size. */
 size_t test_fat_binary(unsigned char *bytes, const char *text);
 
-/* Allocations that end the test when they fail. */
+/* Allocations that end the test on failure. */
 CUdeviceptr test_device(size_t bytes);
 void *test_pinned(size_t bytes);
 CUstream test_stream(unsigned flags);
 CUevent test_event(unsigned flags);
 
-/* The records written so far. Ends the test when the trace cannot be read. */
+/* Returns the records written so far. Ends the test when the trace cannot be read. */
 const struct trace *test_trace(void);
 /* The number of records of this kind and what (0: any), with this name (NULL: any). */
 size_t test_count(uint32_t kind, uint32_t what, const char *name);
 const struct trace_record *test_find(uint32_t kind, uint32_t what, const char *name);
-/* What a finding says, with addresses for calls, up to the next one; its source file. */
+/* Returns the sentence of a finding, with addresses in place of lines, valid until the next call;
+ * and its source file. */
 const char *test_sentence(const struct trace_record *finding);
 const char *test_file(const struct trace_record *finding);
 
-/* Runs the suite; the answer of main. */
+/* Runs the suite; returns the result for main. */
 int test_main(Suite *suite);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tensor maps: which cannot be encoded and how that is said, and that what was encoded is what a
- * kernel copies by. The values of boxes are tests/gpu/tensor_map.cu's. */
+/* Tensor maps: which cannot be encoded and with which error, and that a kernel copies by the
+ * encoded map. tests/gpu/tensor_map.cu checks the values of boxes. */
 #include "tests/driver/support.h"
 
 #include <stdalign.h>
@@ -23,7 +23,7 @@ static const char kernel[] =
     "cp.async.bulk.global.shared::cta.bulk_group [%d2], [%r1], 128;\n"
     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret; }\n";
 
-/* The arguments of a call that succeeds, and what a row changes of them. */
+/* The arguments of a call that succeeds, of which each row changes one. */
 static struct arguments {
     CUtensorMap *map;
     unsigned type, rank;
@@ -60,7 +60,7 @@ static CUresult encode(void)
         (CUtensorMapL2promotion)a.promotion, (CUtensorMapFloatOOBfill)a.fill);
 }
 
-/* Each: what is changed, and what then comes. */
+/* Each row: the change, and the expected result. */
 #define WITH(code, change)                                                                         \
     do {                                                                                           \
         reset(memory);                                                                             \
@@ -87,7 +87,7 @@ START_TEST(arguments_are_checked)
     BAD(a.type = CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B + 1);
     BAD(a.rank = 0);
     GOOD(a.rank = 1);
-    BAD((a.rank = 1, a.strides = NULL)); /* so on an H100 */
+    BAD((a.rank = 1, a.strides = NULL)); /* as on an H100 */
     GOOD(a.rank = 5);
     BAD(a.rank = 6);
     BAD(a.rank = UINT32_MAX);
@@ -99,7 +99,7 @@ START_TEST(arguments_are_checked)
     BAD(a.stride[0] += 8);
     GOOD(a.stride[0] = (UINT64_C(1) << 40) - 16);
     BAD(a.stride[0] = UINT64_C(1) << 40);
-    GOOD(a.stride[1] = 3); /* of no dimension */
+    GOOD(a.stride[1] = 3); /* not a used dimension */
     BAD(a.box[1] = 0);
     GOOD(a.box[1] = 256);
     BAD(a.box[1] = 257);
@@ -108,7 +108,7 @@ START_TEST(arguments_are_checked)
     GOOD(a.step[1] = 8);
     BAD(a.step[1] = 9);
     BAD(a.step[1] = 257); /* 1 as a byte */
-    BAD(a.step[0] = 0);   /* though it does nothing */
+    BAD(a.step[0] = 0);   /* although that dimension is not used */
     BAD(a.interleave = 3);
     BAD(a.swizzle = CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B + 1);
     BAD(a.promotion = 4);
@@ -195,7 +195,7 @@ START_TEST(a_kernel_copies_by_the_map)
     OK(cuModuleGetFunction(&function, module, "box"));
     void *parameters[] = {&out, a.map};
     OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
-    memset(bytes, 0, sizeof bytes); /* it was taken when the kernel was launched */
+    memset(bytes, 0, sizeof bytes); /* the map was copied when the kernel was launched */
     OK(cuMemcpyDtoH(got, out, sizeof got));
     for (int i = 0; i < 32; i++) ck_assert_int_eq(got[i], (3 + i / 16) * WIDTH + 8 + i % 16);
     OK(cuMemFree(memory));

@@ -1,8 +1,8 @@
-/* Host threads in turns (OVERLAP_TURNS=on): a program of several threads is timed the same to the
- * nanosecond, however the system runs them: each of the processes below is disturbed otherwise, by
- * threads that give way, sleep and compute between their calls, and by one processor for all.
- * Nothing is lost for good: neither where a call waits for another thread nor where a thread waits
- * without the system knowing. */
+/* Host threads in turns (OVERLAP_TURNS=on): the times of a program with several threads are the
+ * same to the nanosecond, however the system schedules them. Each process below is disturbed in
+ * another way, by threads that yield, sleep and compute between their calls, and by one processor
+ * for all. Nothing blocks for ever: neither where a call waits for another thread nor where a
+ * thread waits in a way unknown to the device. */
 #include "emulator/driver/driver.h"
 #include "tests/driver/support.h"
 
@@ -18,7 +18,7 @@
 
 enum { WORKERS = 5, STEPS = 6, DISTURBED = 16, BYTES = 1 << 20 };
 
-/* What a process saw of its clocks. */
+/* The clock readings of a process. */
 struct times {
     uint64_t workers[WORKERS][STEPS];
     float elapsed[WORKERS]; /* by two events, in ms */
@@ -46,7 +46,7 @@ struct worker {
     struct times *times;
 };
 
-/* Of two workers in three, a context of its own; the others share one, with a stream each. */
+/* Two of three workers use a context of their own; the others share one, with a stream each. */
 static void *work(void *argument)
 {
     const struct worker *worker = argument;
@@ -110,7 +110,7 @@ static void run_workers(uint64_t seed, struct times *times)
         workers[i] = (struct worker){i, seed == 0 ? 0 : seed + i, shared, times};
         ck_assert_int_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
         disturb();
-        if (i == 2) OK(cuCtxGetDevice(&(CUdevice){0})); /* a call between */
+        if (i == 2) OK(cuCtxGetDevice(&(CUdevice){0})); /* a call in between */
         times->started[i] = overlap_host_clock();
     }
     for (unsigned i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
@@ -118,7 +118,7 @@ static void run_workers(uint64_t seed, struct times *times)
     OK(cuCtxDestroy(shared));
 }
 
-/* In a process of its own, on one processor where `alone`. */
+/* Runs in a process of its own, on one processor if `alone`. */
 static void run_apart(uint64_t seed, bool alone, struct times *times)
 {
     const pid_t child = fork();
@@ -162,8 +162,8 @@ START_TEST(times_do_not_hang_on_the_systems_order)
 }
 END_TEST
 
-/* Contexts are made one at a time in a process, by whoever comes first on the clock: all of them
- * before the first is destroyed, if all threads begin at the same time. */
+/* Contexts are made one at a time in a process, in the order of the threads' clocks: all of them
+ * are made before the first is destroyed, if all threads begin at the same time. */
 static void *make_and_destroy(void *argument)
 {
     uint64_t *made = argument;
@@ -240,7 +240,7 @@ static void *allocate_and_flag(void *context)
     return NULL;
 }
 
-/* `_i`: the one that waits computes or sleeps meanwhile. */
+/* `_i`: whether the waiting thread computes or sleeps meanwhile. */
 START_TEST(a_thread_may_look_for_a_flag)
 {
     pthread_t other;
@@ -264,7 +264,7 @@ static void *allocate(void *context)
     return NULL;
 }
 
-/* Nor does a process that forks, in which threads are at the door, leave them there in the child.
+/* When a process forks while threads are waiting to enter a call, the child does not wait for them.
  */
 START_TEST(a_child_is_alone)
 {

@@ -1,5 +1,5 @@
-/* Errors that nobody looked at: the call that failed is named with the one that it hurt, in every
- * order; and who looks, whatever he then does, is not accused. */
+/* Ignored errors: a finding names the call that failed and the later call that it affected, in
+ * every order; a program that checks the error gets none, whatever it does next. */
 #include "tests/driver/support.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ enum { N = 4000, BYTES = N * 4 };
 
 #define TOO_MUCH ((size_t)1 << 60)
 
-/* One error ignored, of `failed`, which `hurt` shows. */
+/* Checks for one ignored error, of `failed`, which affected `hurt`. */
 static void is_named(const char *failed, const char *hurt)
 {
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "error ignored"), 1);
@@ -94,32 +94,32 @@ START_TEST(whoever_looks_is_not_accused)
     CUevent event = NULL;
     CUstream stream;
     test_context(_i);
-    /* Tries with less. */
+    /* Retries with less. */
     FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&p, TOO_MUCH));
     OK(cuMemAlloc(&p, BYTES));
     OK(cuMemcpyHtoD(p, host, BYTES));
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpyHtoD(0, host, BYTES)); /* a mistake of its own */
-    /* Does without. */
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpyHtoD(0, host, BYTES)); /* an independent mistake */
+    /* Goes on without the memory. */
     FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&q, TOO_MUCH));
     OK(test_launch("set", NULL, p, 1, N));
     OK(cuCtxSynchronize());
-    /* Asks what cannot be answered yet. */
+    /* Queries work that is not complete yet. */
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(test_launch("slow", stream, p, 1, N));
     while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY) continue;
     OK(cuStreamSynchronize(stream));
-    /* Cleans up what there is, and what there is not. */
+    /* Releases objects, including one that was never made. */
     FAILS(CUDA_ERROR_INVALID_VALUE, cuEventCreate(&event, ~0u));
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuEventDestroy(event));
     OK(cuMemFree(q));
     OK(cuMemFree(p));
-    /* The null pointer above is all that is found. */
+    /* The only finding is the null pointer above. */
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 1);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "invalid address"), 1);
 }
 END_TEST
 
-/* What a fault brings about is the fault's matter, which is a finding of its own. */
+/* Errors caused by a fault are part of the fault, which has a finding of its own. */
 START_TEST(what_fails_behind_a_fault_is_not_told_again)
 {
     CUdeviceptr q = 0;

@@ -1,6 +1,6 @@
-/* What is told when a process or a context ends: work that nobody waited for, events that were
- * never recorded. In every order; and whoever does it right, or ends for another reason, is not
- * accused. */
+/* Findings at the end of a process or a context: work that was not waited for, events that were
+ * never recorded. In every order; a program that does it right, or ends for another reason, gets
+ * none. */
 #include "tests/driver/support.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ static unsigned *host;
 #define UNFINISHED "work left unfinished"
 #define NEVER "event never recorded"
 
-/* Runs `body` in a process that ends with what it returns: `expected`. */
+/* Runs `body` in a process whose exit status must be `expected`. */
 static void in_a_process(int order, int (*body)(void), int expected)
 {
     int status;
@@ -41,7 +41,7 @@ static void in_a_process(int order, int (*body)(void), int expected)
     ck_assert_int_eq(WEXITSTATUS(status), expected);
 }
 
-/* Removes the trace before anything is asserted. */
+/* Removes the trace before any assertion. */
 static void finds(const char *name, unsigned count, const char *text)
 {
     const size_t found = test_count(TRACE_FINDING, 0, NULL);
@@ -158,9 +158,8 @@ START_TEST(what_was_waited_for_or_need_not_be_is_not)
 }
 END_TEST
 
-/* Inside one call or another for a moment longer, as the device's own thread may be. Asserts
- * nothing: each assertion writes to the file that Check reads, and the process may end in the midst
- * of it. */
+/* Is inside some call for a moment longer, as the device's own thread may be. Asserts nothing: an
+ * assertion writes to Check's file, and the process may end in the middle of that. */
 static void *copies_on(void *unused)
 {
     enum { MANY = 4 << 20 };
@@ -214,7 +213,7 @@ static int synchronises_with_nothing(void)
     OK(test_launch("add", one, buffer, 1, N));
     OK(cuEventSynchronize(event));
     OK(cuCtxSynchronize());
-    return 0; /* it is told of what is never destroyed as well */
+    return 0; /* objects that are never destroyed are reported too */
 }
 
 static int asks_for_a_time(void)
@@ -238,7 +237,7 @@ static int asks_an_event_without_a_time(void)
     return 0;
 }
 
-/* The first time round nothing has been recorded yet. */
+/* In the first round nothing has been recorded yet. */
 static int goes_round(void)
 {
     CUevent done[2] = {test_event(CU_EVENT_DEFAULT), test_event(CU_EVENT_DEFAULT)};
@@ -257,7 +256,7 @@ static int goes_round(void)
     return 0;
 }
 
-/* Nothing was under way that it could have waited for but what is in front of it anyway. */
+/* No work was pending except what precedes it in the stream anyway. */
 static int goes_round_once(void)
 {
     CUevent done = test_event(CU_EVENT_DEFAULT);

@@ -1,5 +1,5 @@
-/* Promises of ./emulate's report, on traces made by hand: what was met often is told once, what was
- * given back is no leak, and a trace that student code scribbled over does no harm. */
+/* Promises of ./emulate's report, on hand-made traces: a repeated finding is reported once, a
+ * released object is no leak, and a trace that student code overwrote does no harm. */
 #include "emulator/cli/report.h"
 
 #include <check.h>
@@ -12,7 +12,7 @@
 static char *text;
 static size_t text_size;
 
-/* The report of `count` records, in `text`. */
+/* Writes the report of `count` records into `text`. */
 static int report_of(const struct trace_record *records, size_t count, uint64_t dropped,
                      struct report_run run)
 {
@@ -118,13 +118,13 @@ START_TEST(what_was_not_given_back_is_a_leak)
         object(TRACE_CREATE, TRACE_STREAM, 5),
     };
     records[3].flags = TRACE_IMPLICIT; /* a default stream */
-    records[6].process = 2;            /* a number is one process's */
+    records[6].process = 2;            /* numbers are per process */
     ck_assert_int_eq(report_of(records, 7, 0, succeeded), 3);
     ck_assert_ptr_nonnull(strstr(text, "leak: 2 times device memory (20 bytes) that was"));
     ck_assert_ptr_nonnull(strstr(text, "cudaEventDestroy (cuEventDestroy)"));
     ck_assert_ptr_nonnull(strstr(text, "leak: A stream (10 bytes) that was created here"));
     ck_assert_ptr_nonnull(strstr(text, "3 findings: leak (3)"));
-    /* In the order of being made. */
+    /* In the order of creation. */
     ck_assert(strstr(text, "device memory") < strstr(text, "An event"));
     ck_assert(strstr(text, "An event") < strstr(text, "A stream"));
 }
@@ -138,7 +138,7 @@ START_TEST(a_thread_is_a_leak_where_the_device_was_used)
                                      object(TRACE_CREATE, TRACE_THREAD, 1),
                                      {.kind = TRACE_SETTING, .process = 1}};
     records[0].bytes = 0;
-    records[3].process = 2; /* another program of a script's */
+    records[3].process = 2; /* another program, of a script */
     ck_assert_int_eq(report_of(records, 5, 0, succeeded), 1);
     ck_assert_ptr_nonnull(strstr(text, "leak: A thread that was started here was never joined."));
     ck_assert_int_eq(report_of(records, 4, 0, succeeded), 0);
@@ -173,7 +173,7 @@ START_TEST(a_program_that_made_no_call_is_told_so)
 }
 END_TEST
 
-/* Everything else in it may be anything. */
+/* Brings the fields that the reader checks into their ranges; all others may have any value. */
 static void bound(struct trace_finding *finding)
 {
     finding->id = 1 + finding->id % (FINDING_COUNT - 1);
@@ -205,7 +205,7 @@ START_TEST(a_trace_that_was_scribbled_over_does_no_harm)
         random = random * 1664525u + 1013904223u;
         bytes[i] = (unsigned char)(random >> 24);
     }
-    for (size_t i = 0; i < COUNT; i++) { /* what trace_read lets through */
+    for (size_t i = 0; i < COUNT; i++) { /* everything that trace_read accepts */
         records[i].kind = 1 + records[i].kind % (TRACE_KIND_COUNT - 1);
         records[i].what %= TRACE_WHAT_COUNT;
         records[i].process %= 3;

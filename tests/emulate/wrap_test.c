@@ -9,7 +9,7 @@
 static char *out;
 static size_t out_size;
 
-/* What is written of `text` behind `used` characters. */
+/* Returns what is printed for `text` after `used` characters. */
 static const char *wrapped(const char *text, size_t used)
 {
     free(out);

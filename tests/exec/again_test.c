@@ -1,5 +1,5 @@
-/* A kernel that is launched again: what an earlier launch of it left in the host's memory is seen
- * nowhere. */
+/* Repeated launches of a kernel: nothing that an earlier launch left in the host's memory is
+ * visible. */
 #include "emulator/exec/check/racecheck.h"
 #include "tests/exec/device.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each block writes value + the grid's blocks, asked for by a function, to
- * out[ctaid]; then what its uninitialised shared memory holds, and leaves `value` there. */
+/* Each block writes value + the number of blocks, queried in a function, to out[ctaid]; then it
+ * stores the contents of its uninitialised shared memory, and writes `value` there. */
 static const char writes[] =
     ".version 8.0\n.target sm_75\n.address_size 64\n"
     ".func (.param .b32 r) blocks(.param .b32 add) {\n.reg .b32 %a, %n;\n"
@@ -23,8 +23,8 @@ static const char writes[] =
     "st.global.u32 [%out], %r; ld.shared.u32 %r, [left]; st.global.u32 [%out+4], %r;\n"
     "bar.sync 0; st.shared.u32 [left], %v; ret; }\n";
 
-/* Each thread leaves its number in shared memory and stores to out what the one 32 threads away has
- * left there; with a value no barrier orders the two. */
+/* Each thread writes its number to shared memory and stores to out what the thread 32 places away
+ * wrote; with a value no barrier orders the two. */
 static const char looks_away[] =
     ".version 8.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry looks_away(.param .u64 out_in, .param .u32 value_in) {\n"
@@ -59,7 +59,7 @@ START_TEST(each_launch_is_as_the_first)
         uint32_t blocks, threads;
     } shapes[LAUNCHES] = {{1, 1}, {MOST, 1}, {2, 1}, {2, 33}, {3, 33}, {1, 1}};
     struct exec_program *program = device_program(writes);
-    int left[MOST] = {0}; /* what each block finds in shared memory, which is never 0 */
+    int left[MOST] = {0}; /* what each block finds in shared memory; never 0 */
     for (uint32_t k = 0; k < LAUNCHES; k++) {
         void *bytes;
         parameters.out = device_buffer(MOST * 8, &bytes);
@@ -80,7 +80,7 @@ START_TEST(each_launch_is_as_the_first)
 }
 END_TEST
 
-/* Whether something is found in it; `shared`: bytes beyond those that the kernel names. */
+/* Returns whether racecheck finds anything; `shared`: bytes beyond the kernel's own variables. */
 static bool launch_watched(struct exec_program *program, uint32_t value, uint32_t shared)
 {
     void *bytes;

@@ -1,6 +1,6 @@
-/* Memory instructions beyond loads, stores and scalar atomics: barrier objects, bulk copies,
- * atomics on vectors and on 128 bits, wide loads, what an address says of its space. Each against
- * values worked out by hand or in plain C. */
+/* Memory instructions beyond loads, stores and scalar atomics: barrier objects, bulk copies, vector
+ * and 128-bit atomics, wide loads, address space queries. Each is compared with values worked out
+ * by hand or in plain C. */
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -10,9 +10,9 @@
 
 enum { WORDS = 256 };
 
-/* Runs a kernel whose body finds its thread number in %t and the buffers in %in and %out.
- * Registers: %r0..9 b32, %d0..9 b64, %h0..9 b16, %f0..9 f32, %q0..3 b128, %p, %q; 1 KiB of shared
- * memory `s` and a barrier object `m`. */
+/* Runs a kernel whose body has its thread number in %t and the buffers in %in and %out. Registers:
+ * %r0..9 b32, %d0..9 b64, %h0..9 b16, %f0..9 f32, %q0..3 b128, %p, %q; 1 KiB of shared memory `s`
+ * and a barrier object `m`. */
 static enum exec_end run_kernel(const char *body, uint32_t threads, const void *in, void *out,
                                 struct device_run *result)
 {
@@ -73,7 +73,7 @@ static void stops(const char *body, enum exec_end expected, const char *words)
 
 START_TEST(a_phase_ends_with_its_last_arrival)
 {
-    /* One thread arrives for three, and looks after each. */
+    /* One thread arrives for three, and tests after each arrival. */
     run("setp.ne.u32 %p, %t, 0;\n@%p ret;\nmbarrier.init.shared.b64 [m], 3;\n"
         "mbarrier.arrive.shared.b64 %d1, [m];\nmbarrier.test_wait.shared.b64 %p, [m], %d1;\n"
         "selp.u32 %r0, 1, 0, %p;\nst.global.u32 [%out], %r0;\n"
@@ -96,7 +96,8 @@ START_TEST(a_phase_ends_with_its_last_arrival)
 }
 END_TEST
 
-/* 128 threads hand values through shared memory, twice: the object orders what a barrier would. */
+/* 128 threads exchange values through shared memory, twice: the barrier object orders them as a
+ * barrier would. */
 START_TEST(threads_wait_for_each_other)
 {
     run("setp.ne.u32 %p, %t, 0;\n@%p bra A;\nmbarrier.init.shared::cta.b64 [m], 128;\nA:\n"
@@ -259,7 +260,7 @@ END_TEST
 
 START_TEST(vector_atomics)
 {
-    /* Two lanes add to the same vectors; results are those before, in lane order. */
+    /* Two lanes add to the same vectors; the results are the old values, in lane order. */
     run("mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f40000000;\nmov.f32 %f3, 0f40400000;\n"
         "mov.f32 %f4, 0f40800000;\natom.global.v2.f32.add {%f5,%f6}, [%out], {%f1,%f2};\n"
         "mul.wide.u32 %d1, %t, 8;\nadd.u64 %d1, %d1, %out;\nst.global.v2.f32 [%d1+64], {%f5,%f6};\n"

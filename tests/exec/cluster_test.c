@@ -1,5 +1,5 @@
-/* Clusters: what their blocks read of them, whose shared memory an address is in, who waits for
- * whom at their barrier, and what is named when they are misused. */
+/* Clusters: special registers, whose shared memory an address is in, the cluster barrier, and the
+ * faults of misuse. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,8 @@ static uint32_t *words; /* of the kernel's output */
 
 enum { WORDS = 4096 };
 
-/* Runs `body` as a kernel over the grid, with a register %out; `shared`: its variables. */
+/* Runs `body` as a kernel over the grid, with a register %out; `shared`: declarations of its
+ * variables. */
 static enum exec_end run(const char *body, const uint32_t grid[3], const uint32_t cluster[3],
                          uint32_t threads)
 {
@@ -113,7 +114,7 @@ END_TEST
 
 static const struct {
     const char *body;
-    uint32_t offset, factor; /* each thread finds offset + factor * what the other block stored */
+    uint32_t offset, factor; /* each thread finds offset + factor * the other block's value */
 } exchanges[] = {
     {"st.shared.u32 [%r13], %r15;\n" SYNC "ld.shared::cluster.u32 %r9, [%r14];\n" SYNC, 0, 1},
     {"st.shared::cluster.u32 [%r14], %r15;\n" SYNC "ld.shared.u32 %r9, [%r13];\n", 0, 1},
@@ -190,7 +191,7 @@ END_TEST
 
 /* ---- the barrier ----------------------------------------------------------------------------- */
 
-/* Every thread of both blocks has been counted before any goes on; some have exited. */
+/* No thread of either block continues before all were counted; some have exited. */
 START_TEST(the_barrier_waits_for_all)
 {
     static const uint32_t one[3] = {8, 1, 1}, eight[3] = {8, 1, 1};

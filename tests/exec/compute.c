@@ -141,7 +141,8 @@ static uint64_t float_value(unsigned index, bool wide)
     return bits ^ (uint64_t)negative << (wide ? 63 : 31);
 }
 
-/* Bits of 16-bit floats: f16 and bf16 share the list, each is an odd number of the other. */
+/* Bits of 16-bit floats: f16 and bf16 share the list; special values of one format are arbitrary
+ * values of the other. */
 static uint64_t half_value(unsigned index)
 {
     static const uint16_t edges[] = {0x0000, 0x3c00, 0x3800, 0x3e00, 0x4000, 0x7bff, 0x7c00,
@@ -208,9 +209,9 @@ static size_t append(char *text, size_t size, size_t used, const char *format, .
     return used;
 }
 
-/* The text of a kernel that loads the sources, executes the instruction and stores what it gave. A
- * region of machine code ends at a fence: the instruction is alone in its own, as accesses take
- * LLVM longer than most rows do, and are native_access_test.c's. */
+/* Writes the text of a kernel that loads the sources, executes the instruction and stores the
+ * result. The fence ends a region of machine code, so that the instruction is alone in its region:
+ * accesses take LLVM longer than most rows do, and native_access_test.c covers them. */
 static void write_kernel(const struct compute_key *key, const char *extra, char *text, size_t size)
 {
     static const char names[] = "dabce";
@@ -240,7 +241,7 @@ static void write_kernel(const struct compute_key *key, const char *extra, char 
             used = append(text, size, used, "ld.global.%s %%%c, [%%at+%u];\n", register_type(bits),
                           names[k], 8 * (k - 1));
     }
-    /* The flag before: bit 0 of the fourth input. */
+    /* The carry flag before: bit 0 of the fourth input. */
     if (key->carry) used = append(text, size, used, "ld.global.u32 %%x, [%%at+24];\n");
     used = append(text, size, used, "membar.cta;\n");
     if (key->carry)
@@ -249,7 +250,7 @@ static void write_kernel(const struct compute_key *key, const char *extra, char 
     snprintf(instruction, sizeof instruction, "%s", key->text);
     if (!strcmp(key->word[0], "prmt") && key->words == 3)
         snprintf(instruction, sizeof instruction, "prmt.b32.%s", key->word[1]);
-    /* Of three: the row's name has a 3; a third type follows what rows are found by. */
+    /* For three operands the row's name has a 3; a third type follows the key. */
     if (!strcmp(key->word[0], "min3") || !strcmp(key->word[0], "max3"))
         snprintf(instruction, sizeof instruction, "%.3s%s", key->text, key->text + 4);
     if (!strncmp(key->text, "cvt.pack", 8) && key->operands == 4)

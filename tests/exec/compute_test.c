@@ -1,6 +1,6 @@
-/* Every row of the executor's computing tables against an independent reference, over edge values
- * and random ones, with full and partial warps. A row that no reference knows fails: a new row
- * needs its rule written down twice. */
+/* Compares every row of the executor's computing tables with an independent reference, over edge
+ * values and random ones, with full and partial warps. A row that no reference knows fails: the
+ * semantics of a new row must be written down twice. */
 #include "tests/exec/compute.h"
 #include "tests/exec/device.h"
 #include "tests/exec/reference.h"
@@ -23,8 +23,8 @@ static const struct test_row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows, SHARDS = 8 };
 
-/* Keys that no instruction has: the pieces that lowering builds vector moves and wide registers of;
- * memory_test.c runs them. */
+/* Returns true for keys that no instruction has: pieces from which lowering builds vector moves and
+ * wide registers, which memory_test.c tests. */
 static bool is_piece(const struct compute_key *key)
 {
     static const char *const pieces[] = {"pack", "low", "high", "widen"};
@@ -62,7 +62,7 @@ static bool agrees(const struct compute_key *key, const struct compute_case *got
            reference->absolute + reference->relative * fabs(reference->value);
 }
 
-/* Appends what is wrong with a row to `log`, once. */
+/* Appends the first problem of a row to `log`. */
 static void check_key(const char *text, size_t length, const char *shape, char *log, size_t size)
 {
     static struct compute_case cases[COMPUTE_CASES];
@@ -108,7 +108,8 @@ START_TEST(rows_compute_what_the_isa_says)
 }
 END_TEST
 
-/* The directed roundings, which have no rows: the same instruction in the host's rounding. */
+/* The directed roundings, which have no rows, against the same operation in the host's rounding
+ * mode. */
 START_TEST(directed_roundings)
 {
     static const struct {

@@ -11,7 +11,7 @@
 enum { MOST_REGIONS = 64 };
 #define FIRST_ADDRESS UINT64_C(0x300000000000)
 
-/* Ends the test, which Check reports as a signal below this sentence. */
+/* Aborts the test; Check reports the signal below this sentence. */
 #define require(condition, ...)                                                                    \
     do {                                                                                           \
         if (condition) break;                                                                      \
@@ -107,7 +107,7 @@ static struct exec_program *program_of(const char *ptx, bool watched)
         ptx_diagnostics_print(&diagnostics, log, sizeof log);
         require(false, "the PTX does not parse: %s", log);
     }
-    const char *native = getenv("OVERLAP_NATIVE"); /* what the driver would do */
+    const char *native = getenv("OVERLAP_NATIVE"); /* the same default as the driver's */
     if (native != NULL && !strcmp(native, "always")) exec_native_use(EXEC_NATIVE_ALWAYS);
     struct exec_program *program = watched ? exec_program_create_checked(module, log, sizeof log)
                                            : exec_program_create(module, log, sizeof log);

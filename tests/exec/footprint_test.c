@@ -1,5 +1,5 @@
-/* The footprint of a launch: exactly the bytes that its lanes touched, by the way they did,
- * whatever the number of workers, and the lines that did it. */
+/* The footprint of a launch: exactly the bytes that its lanes accessed, by kind of access, whatever
+ * the number of workers, and the lines of the accesses. */
 #include "emulator/exec/check/footprint.h"
 
 #include <check.h>
@@ -39,7 +39,7 @@ static void run(const char *body, unsigned workers)
                                 .workers = workers,
                                 .footprint = footprint};
     device_run(&launch);
-    /* Sites name files that the program owns. */
+    /* Sites refer to file names that the program owns. */
     for (size_t i = 0; i < exec_footprint_site_count(footprint); i++)
         ck_assert_str_eq(exec_footprint_site_at(footprint, i)->file, "k.cu");
     exec_program_destroy(program);
@@ -109,7 +109,7 @@ END_TEST
 
 START_TEST(one_instruction_may_touch_two_regions)
 {
-    /* Odd lanes read the one, even lanes the other, in turns. */
+    /* Odd lanes read one buffer, even lanes the other. */
     run(".loc 1 7 0\nand.b32 %v, %i, 1;\nsetp.eq.u32 %p, %v, 0;\nselp.b64 %y, %a, %b, %p;\n"
         "mul.wide.u32 %x, %i, 4;\nadd.u64 %y, %y, %x;\nld.global.u32 %v, [%y];\n",
         workers[_i]);
@@ -136,7 +136,7 @@ END_TEST
 
 START_TEST(lanes_apart_are_what_each_touched)
 {
-    /* Three words of four, some by two lanes that are no neighbours. */
+    /* Three words of four, some by two lanes that are not adjacent. */
     run(".loc 1 7 0\nmad.lo.u32 %v, %i, 7, 300;\nrem.u32 %v, %v, 768;\nmul.wide.u32 %x, %v, 12;\n"
         "add.u64 %y, %a, %x;\nrem.u32 %t, %v, 4;\nsetp.ne.u32 %p, %t, 1;\n"
         "@%p ld.global.u32 %v, [%y+4];\n@%p ld.global.u64 %x, [%a+32];\n",
@@ -161,7 +161,7 @@ static int clamped(double place)
     return place < 0 ? 0 : place > SIDE - 1 ? SIDE - 1 : (int)place;
 }
 
-/* The texels around the place of thread `i`, of a picture that is turned. */
+/* Marks the texels around the place of thread `i`, in a rotated picture. */
 static void expect_texels(bool texels[SIDE][SIDE], int i, bool filters)
 {
     const double half = filters ? 0.5 : 0;
@@ -209,7 +209,7 @@ START_TEST(samples_are_what_each_lane_touched)
 }
 END_TEST
 
-/* Of large regions the bits are kept from launch to launch. */
+/* Large regions keep their bitmap from launch to launch. */
 START_TEST(what_a_launch_touched_the_next_has_not)
 {
     enum { LARGE = 3 << 20 };

@@ -1,5 +1,5 @@
-/* Kernels whose threads wait for barrier objects: of those that can never go on it is said at once,
- * with the line of the wait and what the object lacks; of those that do, nothing. */
+/* Kernels whose threads wait for barrier objects: a deadlock is reported at once, with the line of
+ * the wait and what the object lacks; waits that end are not reported. */
 #include "emulator/exec/check/racecheck.h"
 
 #include <check.h>
@@ -28,7 +28,7 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
     return count;
 }
 
-/* Watched: each access is judged, too. */
+/* With `watched`, racecheck checks each access. */
 static enum exec_end launch(struct device_run *run, const char *name, bool watched)
 {
     static const int zeros[OUT];

@@ -1,4 +1,4 @@
-/* Kernels compiled by nvcc, run from their PTX and compared with the same computed here. */
+/* Runs kernels compiled by nvcc from their PTX and compares them with the same computation here. */
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -290,7 +290,7 @@ START_TEST(assertions_name_the_thread)
 }
 END_TEST
 
-/* A heap that nobody has used is zeros. */
+/* A fresh heap is zeroed. */
 static uint64_t zeroed(size_t size)
 {
     void *bytes;
@@ -321,7 +321,7 @@ START_TEST(allocates_in_kernels)
                 ck_assert(kept[j] + 4u * (unsigned)(j + 1) <= kept[t] ||
                           kept[t] + 4u * (unsigned)(t + 1) <= kept[j]);
     }
-    run.heap_address = 0; /* the kernel looks at what malloc gives it */
+    run.heap_address = 0; /* the kernel handles malloc's NULL */
     memset(ok, 0, 64 * sizeof *ok);
     device_run(&run);
     for (int t = 0; t < 64; t++) ck_assert_int_eq(ok[t], 0);

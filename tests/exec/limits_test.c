@@ -1,5 +1,6 @@
-/* What no device has room for is refused when it is loaded, with its name and the limit; what just
- * fits is not. What runs out while a kernel runs has a code and a sentence. */
+/* Programs that exceed a device's limits are refused when they are loaded, with name and limit;
+ * those that just fit are not. A resource exhausted at run time gives an error code and a
+ * sentence. */
 #include "emulator/exec/exec.h"
 #include "emulator/ptx/ptx.h"
 #include "tests/exec/device.h"
@@ -116,7 +117,7 @@ START_TEST(a_spin_beside_a_barrier_names_both)
 }
 END_TEST
 
-/* A loop that reads what one lane alone changes, the first or the last one, does not wait. */
+/* A loop that reads what only one lane changes, the first or the last one, is not a wait. */
 static const struct {
     const char *type;
     unsigned lane;
@@ -176,7 +177,7 @@ END_TEST
 
 START_TEST(a_heap_that_was_written_over_is_named)
 {
-    /* The size in front of the next piece, and the mark behind it. */
+    /* The size field before the next piece, and the mark after it. */
     for (uint64_t past = 112; past <= 120; past += 8) {
         const uint64_t parameters[] = {device_buffer(8, NULL), past};
         struct device_run run = run_one(taking, parameters, 1);

@@ -1,5 +1,5 @@
 /* Loads, stores and atomics: every row of ops/memory.def and ops/atomic.def, generic addresses,
- * faults, and what the counts say. */
+ * faults, and counts. */
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -29,7 +29,7 @@ static void begin(void)
     say(".version 9.0\n.target sm_75\n.address_size 64\n");
 }
 
-/* %in and %out: this lane's SPAN bytes of the two buffers; %lane. */
+/* Sets %in and %out to this lane's SPAN bytes of the two buffers, and %lane. */
 static void begin_kernel(void)
 {
     say(".visible .entry k(.param .u64 p_in, .param .u64 p_out) {\n"
@@ -65,7 +65,7 @@ static void fill(unsigned char *bytes)
     }
 }
 
-/* How the lanes' addresses lie: one behind the other, far apart and descending, or only odd lanes.
+/* Patterns of the lanes' addresses: consecutive, far apart and descending, or odd lanes only.
  */
 enum { ROW, APART, ODD_LANES, PATTERNS };
 
@@ -74,7 +74,7 @@ static unsigned place_of(int pattern, unsigned lane, unsigned bytes)
     return pattern == ROW ? lane * bytes : (LANES - 1 - lane) * SPAN;
 }
 
-/* Leaves the address in %at (and %at32): of the place in `where` by pattern. */
+/* Sets %at (and %at32) to the address, by pattern, in the memory `where`. */
 static void say_address(const char *where, int pattern, unsigned bytes)
 {
     const bool local = !strcmp(where, "LOCAL");
@@ -96,7 +96,8 @@ static const char *address_register(const char *where)
     return strcmp(where, "SHARED") ? "%at" : "%at32";
 }
 
-/* "ld.shared64.v2.u8": shared64 is .shared through a 64-bit register, generic is no space at all.
+/* Returns the instruction of a key, "ld.shared64.v2.u8": shared64 is .shared with a 64-bit
+ * register, generic is no space.
  */
 static void instruction(const char *key, char *result)
 {
@@ -140,7 +141,7 @@ static void declare(const char *where)
     if (!strncmp(where, "SHARED", 6)) say(".shared .align 16 .b8 tile[%d];\n", BYTES);
 }
 
-/* Copies this lane's bytes into the place, or out of it. */
+/* Copies this lane's bytes to the place, or back. */
 static void say_copy(const char *where, bool in)
 {
     for (int k = 0; k < SPAN; k += 8) {
@@ -214,7 +215,7 @@ static void check_store(const char *key, const char *where, const char *type, un
         begin_kernel();
         declare(where);
         say_copy(where, true);
-        /* What is stored: the last bytes of each lane, read before. */
+        /* The stored values: the last bytes of each lane, loaded before. */
         for (unsigned k = 0; k < vector; k++)
             say("ld.global.b%u %%%s%u, [%%in+%u];\n", bits, register_of(type), k,
                 SPAN - 32 + 8 * k);
@@ -281,7 +282,7 @@ START_TEST(wide_registers)
         "%%y2;\n"
         "mov.b64 {%%h0, %%h1, %%h2, %%h3}, %%x5;\nmov.b64 %%x6, {%%h3, %%h2, %%h1, %%h0};\n"
         "st.global.u32 [%%out+60], %%x6;\n"
-        /* A signed result is extended by its sign, even when the source is wider. */
+        /* A signed result is sign-extended, even when the source is wider. */
         "cvt.s16.s32 %%x0, %%y0;\nshr.u64 %%x0, %%x0, 32;\nst.global.u32 [%%out+44], %%x0;\n");
     run(in, out, LANES);
     for (int lane = 0; lane < LANES; lane++) {
@@ -326,7 +327,8 @@ START_TEST(generic_addresses)
     begin_kernel();
     declare("LOCAL");
     declare("SHARED");
-    /* Shared and local memory through generic addresses, read back by their own. */
+    /* Accesses shared and local memory through generic addresses, and reads it back by its own
+     * space. */
     say("ld.global.u32 %%y0, [%%in];\n"
         "mov.u64 %%x0, mine;\ncvta.local.u64 %%x1, %%x0;\nst.u32 [%%x1+4], %%y0;\n"
         "ld.local.u32 %%y1, [mine+4];\nst.global.u32 [%%out], %%y1;\n"
@@ -364,7 +366,7 @@ END_TEST
 /* ---- atomics ------------------------------------------------------------------------------------
  */
 
-/* What memory holds after `a` met the operands, written by the ISA's table. */
+/* Computes what memory holds after the atomic on `a`, written from the ISA's table. */
 static bool atomic_result(const char *key, uint64_t a, uint64_t b, uint64_t c, bool shared,
                           uint64_t *result)
 {
@@ -478,7 +480,7 @@ START_TEST(atomics)
             char key[32];
             const size_t length = strcspn(at, " ");
             snprintf(key, sizeof key, "%.*s", (int)length, at);
-            /* Halves: atomics_of_half_formats, and breadth_test.c. */
+            /* 16-bit formats: see atomics_of_half_formats, and breadth_test.c. */
             if (strcmp(key, "atom.add.s64") != 0 && !strstr(key, "f16"))
                 check_atomic(key, atomic_rows[k].type);
             at += length + strspn(at + length, " ");
@@ -507,7 +509,7 @@ START_TEST(atomics_of_half_formats)
 }
 END_TEST
 
-/* Lanes of a warp that meet at one address take their turns in order. */
+/* Lanes of a warp with the same address take effect in lane order. */
 START_TEST(atomics_of_a_warp)
 {
     uint64_t in[BYTES / 8] = {0}, out[BYTES / 8];
@@ -615,7 +617,7 @@ START_TEST(faults_say_what_happened)
         ck_assert_uint_eq(launch.fault.thread[0], faults[k].thread);
         ck_assert_msg(strstr(device_sentence(&launch), faults[k].message), "%zu: %s", k,
                       device_sentence(&launch));
-        /* An instruction that faults has stored nothing. */
+        /* An instruction that faults stores nothing. */
         for (int j = 0; j < 64; j++) ck_assert_uint_eq(bytes[j], 0xa5a5a5a5);
     }
     exec_program_destroy(program);
@@ -623,8 +625,8 @@ START_TEST(faults_say_what_happened)
 }
 END_TEST
 
-/* What linkers emit: the last element of a load of four is behind the block's memory, and unused.
- * One that begins there, and a store, are out of bounds. */
+/* As linkers emit it: the last element of a load of four is after the end of the block's memory,
+ * and unused. A load that begins there, and a store, are out of bounds. */
 START_TEST(a_wide_load_may_end_behind_shared_memory)
 {
     static const struct {
@@ -688,7 +690,7 @@ START_TEST(counts_of_accesses)
     ck_assert_uint_eq(launch.counts.bytes_stored, 64 * 4);
     /* 4 sectors a warp where aligned, 5 where it starts inside one. */
     ck_assert_uint_eq(launch.counts.transactions, 2 * (4 + 5 + 5 + 4));
-    /* The first two loads are under way together; the third waits for them. */
+    /* The first two loads are in flight together; the third waits for them. */
     ck_assert_uint_eq(launch.counts.longest_chain, 2);
     ck_assert_uint_eq(launch.counts.lane_instructions, 32 * launch.counts.warp_instructions);
     ck_assert_uint_eq(2 * launch.counts.longest_warp, launch.counts.warp_instructions);

@@ -1,8 +1,9 @@
-/* Loads, stores and atomics in machine code do what their rows do: of every type and place, over
- * rows, broadcasts and anything else that a warp's addresses may be, for all of its lanes or some,
- * with a fault in the middle: the same bytes, counts, footprint, races and fault. Each kernel runs
- * interpreted and compiled, in one process, watched and not. It is compiled once and asked for
- * every shape by its second parameter: LLVM takes longer than all of the runs. */
+/* Loads, stores and atomics in machine code have the same effect as their rows: every type and
+ * memory space, with consecutive, broadcast and arbitrary addresses, for all lanes of a warp or
+ * some, with a fault in the middle: the same bytes, counts, footprint, races and fault. Each kernel
+ * runs interpreted and compiled, in one process, with racecheck and without. It is compiled once,
+ * and its second parameter selects the address shape, because LLVM takes longer than all of the
+ * runs. */
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
 #include "emulator/memory/memory.h"
@@ -16,11 +17,11 @@
 enum { BYTES = 4096, THREADS = 96, ROOM = 1 << 15 };
 
 static const struct {
-    const char *name, *registers, *width; /* of an address */
+    const char *name, *registers, *width; /* of an address operand */
 } places[] = {{"global", "a", "u64"}, {"generic", "a", "u64"}, {"shared", "b", "u32"}};
 enum { PLACES = sizeof places / sizeof *places };
 
-/* Which element lane %l of a warp is for, in %i; %u may be used. */
+/* Computes the element of lane %l of a warp, in %i; %u is free for use. */
 static const struct {
     const char *what, *ptx;
 } shapes[] = {
@@ -42,7 +43,7 @@ static const struct {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Which lanes take part, and what is wrong with an address in the third round: %n counts down. */
+/* Which lanes participate, and what makes an address invalid in the third round: %n counts down. */
 static const struct {
     const char *what, *before, *guard, *address;
 } moods[] = {
@@ -105,7 +106,7 @@ static size_t add_address(char *at, size_t room, unsigned place, unsigned type)
                             types[type].bytes);
 }
 
-/* What stands before an access, and behind it: a guard, or a branch over it. */
+/* Writes the text before an access, or after it: a guard, or a branch around the access. */
 static size_t add_guard(char *at, size_t room, const char *guard, unsigned label, bool behind)
 {
     if (strstr(guard, "bra") == NULL) return (size_t)snprintf(at, room, "%s", behind ? "" : guard);
@@ -145,7 +146,7 @@ static size_t add_type(char *at, size_t room, unsigned place, unsigned type, con
     return used + (size_t)snprintf(at + used, room - used, "mad.lo.u32 %%s, %%s, 31, %%v;\n");
 }
 
-/* The lane's element of the shape that the second parameter says, in %h. */
+/* Computes the lane's element of the shape that the second parameter selects, in %h. */
 static size_t add_shapes(char *at, size_t room)
 {
     size_t used = (size_t)snprintf(at, room, "ld.param.u32 %%r, [shape]; mov.u32 %%h, 0;\n");
@@ -156,7 +157,7 @@ static size_t add_shapes(char *at, size_t room)
     return used;
 }
 
-/* `shape`: SHAPES to ask for it by the parameter, else LLVM knows it. */
+/* `shape`: SHAPES selects it by the parameter; otherwise LLVM knows the shape. */
 static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsigned mood,
                          unsigned first)
 {
@@ -194,7 +195,7 @@ static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsign
              BYTES, BYTES + 4 * THREADS, THREADS, BYTES / 4);
 }
 
-/* Where warps read the same words: the block's shared memory, or some of `out` that is the block's.
+/* Memory where warps read the same words: the block's shared memory, or its part of `out`.
  */
 static const struct {
     const char *name, *address, *place; /* of element %i */
@@ -202,9 +203,9 @@ static const struct {
              {"global", "mul.wide.u32 %a, %i, 4; add.u64 %a, %a, %p;", "%a"}};
 enum { HALLS = sizeof halls / sizeof *halls };
 
-/* Warps read the same words between two barriers, in `count` shapes from `first` on, and then a
- * thread stores to some of them, and all read once more: what is told of that says whom the words'
- * cells have kept. */
+/* Warps read the same words between two barriers, in `count` shapes from `first` on; then a thread
+ * stores to some of the words, and all warps read again. The reported races show which readers the
+ * words' shadow cells have kept. */
 static void write_readers(char text[ROOM], unsigned hall, unsigned first, unsigned count)
 {
     static const unsigned words[] = {0, 7, 15, 18, 31, 40, 62, 81};
@@ -240,8 +241,8 @@ static void write_readers(char text[ROOM], unsigned hall, unsigned first, unsign
              shapes[first].ptx, address, name, at);
 }
 
-/* Rows that warps store, each its own but for some, where another warp reads, or stores, a word of
- * each: whose value has changed, whose half, in what order, and who has been there before. */
+/* Warps store rows, each its own with exceptions, and another warp reads from or stores to a word
+ * of each row: cases of changed values, halves, order, and earlier accesses. */
 static const struct {
     const char *what, *ptx;
     bool races;
@@ -374,7 +375,7 @@ static void write_writers(char text[ROOM], unsigned how)
              "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a], %%s; ret; }\n");
 }
 
-/* What the second block does where the first has done atomics. */
+/* The accesses of the second block to what the first accessed by atomics. */
 static const char *const seconds[] = {"atom.global.add.u32 %v, [%a], 3;", "st.global.u32 [%a], %t;",
                                       "ld.global.u32 %v, [%a];", "st.global.u32 [%a+1024], %t;"};
 enum { SECONDS = sizeof seconds / sizeof *seconds };
@@ -397,10 +398,10 @@ static void write_judged(char text[ROOM], unsigned second)
         seconds[second], THREADS, BYTES);
 }
 
-/* Each warp of two blocks stores rows of every width, three times. The bits of %h say: to the rows
- * of the other block; to those of the other warps; half a line further; the same values; a barrier
- * between; a look at the next warp's row; one at the next lane's element, behind a barrier of the
- * warp, in the last round. */
+/* Each warp of two blocks stores rows of every width, three times. The bits of %h select
+ * variations: to the rows of the other block; to those of other warps; shifted by half a line; the
+ * same values; a barrier in between; a read of the next warp's row; a read of the next lane's
+ * element, after a warp barrier, in the last round. */
 enum { ROW_KERNELS = 128 };
 static const char rows_judged[] =
     ".version 8.0\n.target sm_75\n.address_size 64\n"
@@ -431,8 +432,8 @@ static const char rows_judged[] =
     "mad.lo.u32 %x, %b, 96, %t; mul.wide.u32 %a, %x, 4; add.u64 %a, %a, %o;\n"
     "st.global.u32 [%a+4096], %s; ret; }\n";
 
-/* What must have been done of a row of %o + 2048 * block on that machine code has judged: %w is the
- * warp, %a its row. */
+/* Tests of what was recorded for a row of %o + 2048 * block that machine code has race-checked: %w
+ * is the warp, %a its row. */
 static const struct {
     const char *what, *ptx;
     bool races;
@@ -475,7 +476,8 @@ static void write_sequel(char text[ROOM], unsigned which)
 
 enum { ALL = BYTES + 4 * THREADS + BYTES, MOST = 64 };
 
-/* What belongs to the launch or the program, regions and files, is gone with it. */
+/* Objects of the launch or the program, such as regions and files, are gone with it, so results are
+ * copied here. */
 struct answer {
     unsigned char bytes[ALL];
     unsigned char touched[EXEC_ACCESS_COUNT][ALL / 8];
@@ -513,7 +515,7 @@ static struct exec_program *program_of(const char *ptx, enum exec_native_use use
     return watched ? device_program_watched(ptx) : device_program(ptx);
 }
 
-/* What is not watched leaves a footprint for half of the shapes. */
+/* Without racecheck the launch records a footprint for half of the shapes. */
 static struct answer *launch(const struct exec_program *program, uint32_t shape, uint32_t threads,
                              bool watched)
 {
@@ -600,7 +602,7 @@ static void compare(const char *what, const struct answer *rows, const struct an
                   "%s: another fault", what);
 }
 
-/* A kernel for the shapes from `first` on: all, or the one that it is made for. */
+/* Checks a kernel for the shapes from `first` on: all, or the one for which it was made. */
 static void check(const char *ptx, unsigned first, unsigned end, bool watched, const char *what)
 {
     static const uint32_t threads[] = {THREADS, 32, 51, 1}; /* with 51 a warp is not full */
@@ -637,7 +639,7 @@ START_TEST(every_mood)
 }
 END_TEST
 
-/* What LLVM makes of a shape that it sees. */
+/* Shapes that LLVM knows at compile time. */
 START_TEST(every_shape)
 {
     static char ptx[ROOM];
@@ -653,7 +655,7 @@ START_TEST(readers_of_the_same_words)
     const unsigned hall = (unsigned)_i % HALLS, first = (unsigned)_i / HALLS;
     char what[100];
     snprintf(what, sizeof what, "%s memory, %s", halls[hall].name, shapes[first].what);
-    for (int alone = 0; alone < 2; alone++) { /* one warp, which reads once */
+    for (int alone = 0; alone < 2; alone++) { /* 1: a single warp, which reads once */
         const uint32_t threads = alone ? 32 : THREADS;
         write_readers(ptx, hall, first, alone ? 1 : SHAPES);
         struct answer *rows = run(ptx, EXEC_NATIVE_OFF, threads, true);

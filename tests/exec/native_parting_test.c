@@ -1,6 +1,6 @@
-/* Lanes part, wait and meet in machine code as they do for the scheduler: programs made at random,
- * whose branches lead anywhere, have the same answers, the same counts, which tell who ran together
- * with whom, and the same fault. */
+/* Lanes diverge, wait and reconverge in machine code as they do in the scheduler: random programs,
+ * whose branches lead anywhere, have the same results, the same counts (which show which lanes ran
+ * together), and the same fault. */
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
 #include "tests/exec/device.h"
@@ -15,7 +15,7 @@ enum { PROGRAMS = 24, BLOCKS = 9, THREADS = 96, WORDS = 4 * THREADS, ROOM = 1638
 struct text {
     char ptx[ROOM];
     size_t length;
-    uint32_t state; /* of what is random */
+    uint32_t state; /* of the random numbers */
 };
 
 static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
@@ -36,7 +36,7 @@ static uint32_t below(struct text *text, uint32_t limit)
     return (text->state >> 8) % limit;
 }
 
-/* A predicate that differs from lane to lane. */
+/* Writes a predicate that differs from lane to lane. */
 static void say_test(struct text *text)
 {
     say(text, "shr.u32 %%x, %%s, %u; and.b32 %%x, %%x, %u; setp.%s.u32 %%p|%%q, %%x, 0;\n",
@@ -80,7 +80,8 @@ static void say_work(struct text *text)
     }
 }
 
-/* Where it goes on: forwards or backwards, all of those that come or some; or out of bounds. */
+/* Writes the branch at a block's end: forwards or backwards, for all lanes or some; or an access
+ * out of bounds. */
 static void say_way(struct text *text, uint32_t block, bool faults)
 {
     say(text, "sub.u32 %%n, %%n, 1; setp.eq.u32 %%p, %%n, 0; @%%p bra done;\n");
@@ -119,7 +120,8 @@ static void make(struct text *text, uint32_t seed, bool faults)
               "add.u64 %%o, %%o, 128; mov.u32 %%b, m; mad.lo.u32 %%b, %%t, 4, %%b;\n"
               "add.u32 %%b, %%b, 4; st.shared.u32 [%%b], %%t; st.global.u32 [%%o], %%t;\n"
               "mul.lo.u32 %%s, %%t, 0x9e3779b1; and.b32 %%n, %%t, 7; add.u32 %%n, %%n, 40;\n");
-    /* Some wait at the end from the beginning on: then there is code for some from there on, too.
+    /* Some lanes wait at the end from the beginning on, so that the rest has code for partial
+     * warps, too.
      */
     if (below(text, 4) != 0)
         say(text, "and.b32 %%x, %%t, 31; setp.gt.u32 %%p, %%x, 26; @%%p bra done;\n");
@@ -162,7 +164,7 @@ static void launch(const struct exec_program *program, bool watched, uint32_t th
     exec_footprint_destroy(one.footprint);
 }
 
-/* Twice: code for warps of which some lanes run is made when the first come. */
+/* Runs it twice: code for partial warps is made when the first one arrives. */
 static void run(const char *ptx, enum exec_native_use use, bool watched, uint32_t threads,
                 struct answer *answer)
 {
@@ -178,7 +180,7 @@ START_TEST(lanes_part_as_for_the_scheduler)
 {
     static struct text text;
     static struct answer rows, code;
-    /* A warp of one lane, the last or the only one, has code of its own. */
+    /* A warp with a single lane, the last or the only one, has code of its own. */
     static const uint32_t few[] = {65, 1};
     const bool watched = _i % 2 != 0, faults = _i % 3 == 0;
     const uint32_t count = _i < 16 ? THREADS : few[_i % 4 / 2];

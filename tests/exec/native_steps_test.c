@@ -1,6 +1,6 @@
-/* Machine code knows of many addresses how far they are from lane to lane, native/steps.c. That
- * changes nothing: the same answers, counts and faults as the rows', whatever the block's shape,
- * where the guess is wrong for a warp, where a sum wraps, and where lanes have gone other ways. */
+/* Machine code uses known strides between the lanes' addresses (native/steps.c). That must change
+ * nothing: the same results, counts and faults as the rows', whatever the block's shape, also where
+ * the guessed stride is wrong for a warp, where a sum wraps, and where lanes have diverged. */
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
 #include "tests/exec/device.h"
@@ -10,8 +10,8 @@
 
 enum { WORDS = 1024, MOST = 16 /* races that are compared */ };
 
-/* %t: the thread, %x and %y its place, %w the block's width; %o: its word of the output; %d: the
- * data, 4,096 bytes; %m: words of shared memory. */
+/* %t: the thread, %x and %y its coordinates, %w the block's width; %o: its word of the output; %d:
+ * the data, 4,096 bytes; %m: words of shared memory. */
 #define HEAD                                                                                       \
     ".version 8.0\n.target sm_75\n.address_size 64\n"                                              \
     ".visible .entry k(.param .u64 out, .param .u64 data) {\n"                                     \
@@ -23,7 +23,7 @@ enum { WORDS = 1024, MOST = 16 /* races that are compared */ };
 #define TAIL "st.global.u32 [%o], %s; ret; }\n"
 #define ROUND "sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra more;\n"
 #define TAKE "mad.lo.u32 %s, %s, 31, %v;\n"
-/* %i or %b is compared with a bound: who is on which side is in the answer. */
+/* Compares %i or %b with a bound; the results show which lanes are on which side. */
 #define BOUND(is, type, row, bound)                                                                \
     "setp." is "." type " %p|%q, " row ", " bound "; @%p xor.b32 %s, %s, 3;\n"                     \
     "@%q mad.lo.u32 %s, %s, 31, 1;\n"
@@ -197,7 +197,7 @@ static const struct {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-/* By the first of them it is decided whether steps are a warp's or a half's. */
+/* The first shape that runs decides whether strides are taken over a warp or over half a warp. */
 static const uint32_t shapes[][3] = {{96, 1, 1}, {32, 3, 1}, {16, 6, 1}, {8, 12, 1}, {24, 4, 1},
                                      {20, 3, 1}, {1, 40, 1}, {4, 4, 6},  {19, 1, 1}, {64, 2, 1}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, A_WARP = 0, A_HALF = 2 };
@@ -208,7 +208,7 @@ struct answer {
     enum exec_end end;
     struct exec_fault fault;
     size_t races;
-    uint32_t lines[MOST][2]; /* of their sides */
+    uint32_t lines[MOST][2]; /* of both accesses */
 };
 
 /* Each launch begins with the same memory. */
@@ -266,7 +266,8 @@ static void compare(const struct answer *rows, const struct answer *code, const 
     ck_assert_mem_eq(rows->fault.thread, code->fault.thread, sizeof rows->fault.thread);
 }
 
-/* Twice: what others than those guessed of come to is compiled when they first do. Watched and not.
+/* Runs twice: code for strides other than the guessed ones is compiled when they first occur. With
+ * racecheck and without.
  */
 START_TEST(steps_change_nothing)
 {

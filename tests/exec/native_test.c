@@ -1,6 +1,6 @@
-/* What is compiled to machine code does what its rows do: the same answers, the same number of
- * instructions, the same fault at the same line; and it was compiled, or nothing would be tested.
- * Each kernel runs interpreted and compiled, in one process. */
+/* Compiled machine code has the same effect as its rows: the same results, instruction counts, and
+ * fault at the same line; and the test checks that code was compiled. Each kernel runs interpreted
+ * and compiled, in one process. */
 #include "emulator/exec/exec.h"
 #include "tests/exec/device.h"
 
@@ -199,7 +199,7 @@ START_TEST(compiled_is_what_the_rows_are)
 }
 END_TEST
 
-/* Machine code comes when a function has run for long, in the middle of it. */
+/* A function is compiled when it has run for long, while it runs. */
 START_TEST(hot_is_compiled_while_it_runs)
 {
     static const char ptx[] =
@@ -216,11 +216,11 @@ START_TEST(hot_is_compiled_while_it_runs)
 }
 END_TEST
 
-/* That for a lane that is alone comes sooner, by itself; then whole warps run as before, until
- * there is code for them, too. */
+/* Code for a single active lane is compiled earlier, and by itself; full warps then run as before,
+ * until there is code for them. */
 START_TEST(a_lone_lane_has_its_code_first)
 {
-    enum { ROUNDS = 1500000 }; /* of four instructions: sooner than a whole warp would have any */
+    enum { ROUNDS = 1500000 }; /* of four instructions: earlier than code for a full warp */
     static const char ptx[] =
         HEAD "mov.u32 %n, 1500000; mov.u32 %s, %t;\n"
              "more: mad.lo.u32 %s, %s, 3, %n; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0;\n"

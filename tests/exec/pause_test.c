@@ -1,5 +1,5 @@
-/* Kernels that wait for the world outside: they pause, go on when something has changed, and pass
- * their limit only while somebody waits for them. */
+/* Kernels that wait for an event outside the launch: they pause, continue when something has
+ * changed, and exceed their instruction limit only while something waits for them. */
 #include "emulator/exec/check/footprint.h"
 #include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
@@ -85,7 +85,7 @@ START_TEST(it_goes_on_when_something_changes)
 }
 END_TEST
 
-/* A launch that finds everything there does what it does without leave to pause. */
+/* A launch that finds all flags set behaves as one that may not pause. */
 START_TEST(one_that_need_not_wait_is_as_before)
 {
     struct exec_counts counts;
@@ -121,7 +121,7 @@ START_TEST(only_who_is_waited_for_is_endless)
 }
 END_TEST
 
-/* What ends while it pauses is not touched behind its end. */
+/* Memory that is freed while the kernel pauses is not accessed afterwards. */
 START_TEST(memory_may_go_while_it_pauses)
 {
     struct device_run run = begin(0);
@@ -141,7 +141,7 @@ START_TEST(memory_may_go_while_it_pauses)
 }
 END_TEST
 
-/* Nobody was told where its last touches lie. */
+/* The last accesses of a dropped launch were not reported. */
 START_TEST(what_a_dropped_launch_touched_the_next_has_not)
 {
     enum { LARGE = 1 << 20 };

@@ -1,5 +1,6 @@
-/* What a launch would find in the first-level cache, and how long its accesses keep the way there
- * (machine/probe.h): the same whoever executes it, and however many workers there are. */
+/* The estimate of a launch's hits in the first-level cache, and of how long its accesses occupy the
+ * path to it (machine/probe.h): the same for the interpreter and machine code, and for any number
+ * of workers. */
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -9,8 +10,8 @@
 
 enum { LANES = 32, WARPS = 4, BYTES = 1 << 20, ROUNDS = 16, REACH = 64 };
 
-/* k(p): %%a is p + 4 * thread, %%w p + 4 * lane, %%s 4 * thread of shared memory, and `body` is
- * done so many times. */
+/* k(p): %%a is p + 4 * thread, %%w is p + 4 * lane, %%s is 4 * thread in shared memory; `body` is
+ * repeated. */
 static const char form[] =
     ".version 9.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry k(.param .u64 p) {\n.reg .b64 %%a, %%w, %%o, %%p;\n.reg .pred %%q;\n"
@@ -25,7 +26,7 @@ struct wanted {
     const char *name, *body;
     int rounds;
     uint32_t blocks, reach;
-    /* Of the whole launch: */
+    /* For the whole launch: */
     uint64_t transactions, found, chain, short_chain, barriers;
 };
 
@@ -70,11 +71,11 @@ static const struct wanted table[] = {
      ROUNDS, 0, 0},
     {"one row after the other", "ld.global.u32 %x, [%a]; add.u32 %y, %y, %x; add.u64 %a, %a, 512;",
      ROUNDS, 1, REACH, ROW *ROUNDS, 0, ROUNDS, 0, 0},
-    /* All warps read the same at the same time: one of them brings it, all of them wait. */
+    /* All warps read the same words at the same time: one misses, the others wait for its line. */
     {"a row for all warps", "ld.global.u32 %x, [%w]; add.u32 %y, %y, %x; add.u64 %w, %w, 128;",
      ROUNDS, 1, REACH, ROW *ROUNDS, ROW *ROUNDS * 3 / 4, ROUNDS, 0, 0},
-    /* On a GPU the warp behind has brought it, a round ago. Here that one comes later: it is found,
-     * but as by one of several that wait for it. */
+    /* On a GPU the warp after it fetched the line a round ago. In the model that warp comes later,
+     * so the line counts as a hit while several warps wait for it. */
     {"the next warp's row", "ld.global.u32 %x, [%a]; add.u32 %y, %y, %x; add.u64 %a, %a, 128;",
      ROUNDS, 1, REACH, ROW *ROUNDS, 4 * 3 * (ROUNDS - 1), ROUNDS, 0, 0},
     {"what was stored", "st.global.u32 [%a], %i; ld.global.u32 %x, [%a]; add.u32 %y, %y, %x;",
@@ -90,7 +91,7 @@ static const struct wanted table[] = {
     {"atomics", "atom.global.add.u32 %x, [%a], 1; add.u32 %y, %y, %x;", ROUNDS, 1, REACH,
      ROW *ROUNDS, 0, 0, 0, 0},
     {"barriers", "bar.sync 0; bar.sync 0;", ROUNDS, 1, REACH, 0, 0, 0, 0, 2 * ROUNDS},
-    /* Only a part of the first of many blocks is looked at. */
+    /* Only a part of the first of many blocks is examined. */
     {"a long loop of many blocks", "ld.global.u32 %x, [%w]; add.u32 %y, %y, %x;", 2000, 50, REACH,
      50ull * ROW * 2000, 0, 2000, 0, 0},
 };
@@ -128,7 +129,8 @@ START_TEST(a_sample_stands_for_the_rest)
 }
 END_TEST
 
-/* What the first one found stands for those of the same function and shape, and for no others. */
+/* The result for the first launch is reused for launches of the same function and shape, and for no
+ * others. */
 START_TEST(a_launch_like_it_is_not_looked_at)
 {
     const struct wanted *wanted = row_named("the same row again and again");
@@ -174,7 +176,7 @@ START_TEST(it_is_the_same_however_it_is_executed)
 }
 END_TEST
 
-/* Rows of banks: how many the body takes more than none. */
+/* Bank conflicts: returns how many wavefronts the body takes more than an empty one. */
 static uint64_t wavefronts_of(const char *body)
 {
     const struct wanted wanted = {.body = body, .rounds = ROUNDS, .blocks = 1, .reach = REACH};

@@ -1,6 +1,6 @@
-/* What a launch did that nothing orders: of right kernels nothing is said, of wrong ones the two
- * lines, whatever the number of workers; and a watched launch costs and computes what it does
- * unwatched. */
+/* Races within a launch: none are reported for right kernels, and both lines for wrong ones,
+ * whatever the number of workers; and a launch with racecheck has the same results and counts as
+ * one without. */
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/machine/tensor_map.h"
 
@@ -16,7 +16,7 @@ enum { BLOCKS = 4, THREADS = 128, N = BLOCKS * THREADS, MOST_LINES = 8 };
 
 static const unsigned workers[] = {1, 2, 5};
 
-/* The file that a kernel is in: the first whose mark its name has. */
+/* A kernel's source file: the first whose mark is in its name. */
 static const struct source {
     const char *mark, *ptx, *cu;
 } sources[] = {
@@ -44,7 +44,8 @@ static const struct source *source_of(const char *name)
     return source;
 }
 
-/* The lines of the source that end in `// name`; and those with copies that many kernels ask for.
+/* Returns the lines of the source that end in `// name`, including those in code that many kernels
+ * include.
  */
 static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
 {
@@ -75,7 +76,7 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
 static struct device_run launch;
 static int result[N + 64];
 
-/* A map of rows, of which each is a box. */
+/* Makes a tensor map of rows, each of which is a box. */
 static void seal_rows(struct exec_tensor_map *map, uint64_t address)
 {
     *map = (struct exec_tensor_map){.address = address,
@@ -88,7 +89,7 @@ static void seal_rows(struct exec_tensor_map *map, uint64_t address)
     exec_tensor_map_seal(map, map);
 }
 
-/* Runs kernel `name` of a program that is watched or not, in `blocks` blocks. */
+/* Runs kernel `name`, compiled with racecheck or without, in `blocks` blocks. */
 static void run_blocks(const char *name, unsigned worker_count, bool watched, unsigned blocks)
 {
     static int input[N];
@@ -117,7 +118,7 @@ static void run_blocks(const char *name, unsigned worker_count, bool watched, un
                                  .watch = watched ? exec_racecheck_create() : NULL};
     device_run(&launch);
     memcpy(result, contents, sizeof result);
-    /* Files are the program's. */
+    /* File names belong to the program. */
     for (size_t i = 0; watched && i < exec_racecheck_count(launch.watch); i++) {
         const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);
         ck_assert_ptr_nonnull(found->first.file);
@@ -469,7 +470,7 @@ START_TEST(a_wrong_kernel_is_named_with_its_lines)
 }
 END_TEST
 
-/* What there is to be known of a race of threads is known in the first block. */
+/* Everything about a race between threads of a block is found in the first block. */
 START_TEST(one_block_is_enough)
 {
     const struct wrong_row *row = &wrong[_i];
@@ -494,7 +495,7 @@ static void check_same_side(const struct exec_racecheck_side *a,
     ck_assert_mem_eq(a->thread, b->thread, sizeof a->thread);
 }
 
-/* What several warps have read is looked at again once somebody has stored to it. */
+/* Shadow cells of words that several warps have read are checked again after a store to them. */
 START_TEST(a_store_ends_what_is_settled)
 {
     uint64_t read_after = 0; /* once in each block */
@@ -509,7 +510,7 @@ START_TEST(a_store_ends_what_is_settled)
 }
 END_TEST
 
-/* Of global memory the address is told too: each block has 128 words of its own. */
+/* For global memory the address is reported too: each block has 128 words of its own. */
 START_TEST(a_race_in_global_memory_says_where)
 {
     run("global_neighbours", workers[_i], true);
@@ -520,7 +521,7 @@ START_TEST(a_race_in_global_memory_says_where)
     ck_assert_uint_eq(found->block_index, 0);
     ck_assert_uint_eq(found->count, N);
     ck_assert_uint_eq(found->first.thread[0], 127 - found->second.thread[0]);
-    /* Warp 0 has stored, and reads what warp 3 has yet to store: that comes second. */
+    /* Warp 0 has stored, and reads what warp 3 stores later: the store is the second access. */
     ck_assert_int_eq(found->second.access, EXEC_STORE);
     ck_assert_uint_eq(found->offset, 4 * found->second.thread[0]);
     end();
@@ -543,7 +544,7 @@ START_TEST(the_example_does_not_depend_on_workers)
         ck_assert_uint_eq(found->count, first.count);
         end();
     }
-    /* Warp 0 reads what the last warp has yet to write: all 128 threads of 4 blocks do. */
+    /* Warp 0 reads what the last warp writes later: all 128 threads of 4 blocks do. */
     ck_assert_uint_eq(first.block_index, 0);
     ck_assert_uint_eq(first.count, N);
     ck_assert_uint_eq(first.first.thread[0], 127 - first.second.thread[0]);
@@ -556,7 +557,7 @@ START_TEST(watching_changes_nothing)
                                         "sum_without_atomics", "right_lock",  "global_scattered",
                                         "right_global_vectors"};
     static int seen[N + 64];
-    /* On one worker: what racing blocks leave behind depends on who is faster. */
+    /* With one worker, because the result of racing blocks depends on timing. */
     run(names[_i], 1, true);
     const struct exec_counts counts = launch.counts;
     memcpy(seen, result, sizeof seen);

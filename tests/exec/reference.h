@@ -1,22 +1,22 @@
-/* reference: what an instruction must give, computed independently of the executor. */
+/* reference: the result that an instruction must have, computed independently of the executor. */
 #ifndef OVERLAP_TESTS_EXEC_REFERENCE_H
 #define OVERLAP_TESTS_EXEC_REFERENCE_H
 
 #include "tests/exec/compute.h"
 
-/* The truth table that lop3 is tested with: nothing symmetric. */
+/* The truth table with which lop3 is tested: without any symmetry. */
 #define REFERENCE_LOP3 0x9cu
 
 struct reference {
     uint64_t out;
     uint64_t second;
-    bool any_nan;    /* out is a NaN, and which one is left open */
-    double relative; /* not 0: the error that is allowed, relative */
-    double absolute; /* and absolute */
-    double value;    /* then: the exact value */
+    bool any_nan;    /* out is a NaN; which NaN is not specified */
+    double relative; /* not 0: permitted relative error */
+    double absolute; /* permitted absolute error */
+    double value;    /* the exact value, if an error is permitted */
 };
 
-/* false: the instruction is none that the file knows. */
+/* Returns false when the file does not know the instruction. */
 bool reference_int(const struct compute_key *key, const uint64_t *in, struct reference *reference);
 bool reference_float(const struct compute_key *key, const uint64_t *in,
                      struct reference *reference);

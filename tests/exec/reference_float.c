@@ -1,6 +1,6 @@
-/* What PTX ISA 9.0 says of f32 and f64 instructions (9.7.3, 9.7.6, 9.7.9.21). Arithmetic is done in
- * long double, whose 64 bits of fraction are enough for one rounding to f32 to be the right one,
- * and by the host's own division, root and fma for f64. */
+/* The PTX ISA 9.0's rules for f32 and f64 instructions (9.7.3, 9.7.6, 9.7.9.21). Arithmetic is done
+ * in long double, whose 64-bit fraction makes a single rounding to f32 correct, and by the host's
+ * own division, root and fma for f64. */
 #include "tests/exec/reference.h"
 
 #include <fenv.h>
@@ -41,14 +41,15 @@ static float flushed(float value)
     return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
 }
 
-/* Flushed is what is below the normal numbers when it is rounded as if exponents had no end. */
+/* A result is flushed when it is below the normal numbers after rounding with unlimited
+ * exponents. */
 static float flushed_result(float value, long double exact)
 {
     const float rounded = (float)(exact * 0x1p64L);
     return fabsf(rounded) < 0x1p-62f ? copysignf(0, value) : value;
 }
 
-/* The result of an f32 instruction after the rules that all share. */
+/* Sets the result of an f32 instruction, applying the common rules. */
 static void finish(const struct compute_key *key, float value, struct reference *reference)
 {
     if (compute_has(key, "ftz")) value = flushed(value);
@@ -64,7 +65,7 @@ static void finish_double(const struct compute_key *key, double value, struct re
     reference->any_nan = isnan(value);
 }
 
-/* PTX's minimum: -0 below +0, a lone NaN loses unless .NaN. */
+/* PTX's minimum and maximum: -0 is below +0; a single NaN loses unless .NaN. */
 static double extreme(const struct compute_key *key, double a, double b)
 {
     const bool least = key->word[0][1] == 'i';
@@ -127,7 +128,7 @@ static void approximate(struct reference *reference, double value, double relati
     reference->absolute = absolute;
 }
 
-/* The approximate functions of f32, by the errors of their tables in the ISA. */
+/* The approximate functions of f32, with the errors of the ISA's tables. */
 static bool approximation(const struct compute_key *key, float a, float b,
                           struct reference *reference)
 {
@@ -238,7 +239,7 @@ static bool twofold(const struct compute_key *key, const uint64_t *in, struct re
         return true;
     }
     if (compute_has(key, "approx")) {
-        /* The upper word only. */
+        /* Uses the upper word only. */
         if (compute_has(key, "ftz")) a = double_of(in[0] >> 32 << 32);
         if (fpclassify(a) == FP_SUBNORMAL && compute_has(key, "ftz")) a = copysign(0, a);
         value = !strcmp(op, "rcp") ? 1 / a : 1 / sqrt((double)a);
@@ -304,7 +305,8 @@ static void to_integer(const struct compute_key *key, long double value, bool wi
         result = is_signed ? UINT64_C(1) << (bits - 1) : 0;
     else
         result = value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
-    /* The register has at least 16 bits, and 32 for bytes: extended by the type's sign. */
+    /* The register has at least 16 bits, and 32 for bytes: the result is extended by the type's
+     * sign. */
     if (bits < 16) {
         result &= UINT64_MAX >> (64 - bits);
         if (is_signed && result >> (bits - 1) & 1) result |= UINT64_MAX << bits;
@@ -323,7 +325,7 @@ static long double integer(uint64_t bits, const char *type)
     return (long double)bits;
 }
 
-/* tf32: the two values of 11 significant bits around it, and which of them. */
+/* tf32: one of the two neighbouring values with 11 significant bits, by the rounding mode. */
 static uint32_t tf32(const struct compute_key *key, uint32_t bits)
 {
     const float value = float_of(bits);
@@ -365,7 +367,7 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
         float rounded = (float)whole(key, value);
         if (wide && compute_has(key, "ftz")) rounded = flushed_result(rounded, value);
         finish(key, rounded, reference);
-        /* A NaN keeps its payload, as the comparison with a GPU shows. */
+        /* A NaN keeps its payload, as the comparison with a GPU showed. */
         reference->any_nan = isnan(rounded) && !compute_has(key, "sat");
     } else if (!strcmp(to, "f64"))
         finish_double(key, (double)whole(key, value), reference);
@@ -395,8 +397,8 @@ bool reference_directed(const struct compute_key *key, const uint64_t *in,
     struct compute_key plain = *key;
     const char *mode = key->word[1];
     strcpy(plain.word[1], "rn");
-    /* The host's rounding, with values that the compiler cannot know; f32 must not go through long
-     * double here, where it would be rounded twice in the same direction, which is still right. */
+    /* Uses the host's rounding mode, with values unknown to the compiler. f32 results go through
+     * long double and are rounded twice in the same direction, which is still right. */
     fesetround(!strcmp(mode, "rz") ? FE_TOWARDZERO : !strcmp(mode, "rm") ? FE_DOWNWARD : FE_UPWARD);
     const bool known = reference_float(&plain, in, reference);
     fesetround(FE_TONEAREST);

@@ -1,5 +1,5 @@
-/* What PTX ISA 9.0 says of f16 and bf16 instructions. A result is found by looking: of all values
- * of the format, in order, the one that the rounding asks for. */
+/* The PTX ISA 9.0's rules for f16 and bf16 instructions. A result is found by search: among all
+ * values of the format, in order, the one that the rounding selects. */
 #include "tests/exec/reference.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 #ifdef __SIZEOF_FLOAT128__
 __extension__ typedef __float128 quad;
 #else
-typedef long double quad; /* of as many bits on Arm */
+typedef long double quad; /* has as many bits on Arm */
 #endif
 
-/* The finite values of a format that are not negative, in order; index = bits. */
+/* The non-negative finite values of a format, in order; index = bits. */
 struct format {
     unsigned count;
     double values[0x7f80 + 1];
@@ -29,7 +29,7 @@ static const struct format *format_of(bool brain)
     for (unsigned bits = 0; bits <= format->count; bits++) {
         const int exponent = (int)(bits >> fraction);
         const double part = (double)(bits & ((1u << fraction) - 1)) / (1u << fraction);
-        /* The last is what would follow the largest: infinity's place. */
+        /* The last one is what would follow the largest value: the place of infinity. */
         format->values[bits] = exponent ? ldexp(1 + part, exponent - bias) : ldexp(part, 1 - bias);
     }
     return format;
@@ -59,7 +59,7 @@ static uint16_t narrow(quad value, bool brain, enum rounding rounding)
                               (rounding != ZERO && (rounding == UP) != negative);
         return (uint16_t)(sign | (format->count - !infinite));
     }
-    /* The last value that is not larger. */
+    /* Finds the last value that is not larger. */
     unsigned low = 0, high = format->count;
     while (low + 1 < high) {
         const unsigned middle = (low + high) / 2;
@@ -128,7 +128,7 @@ static double extreme(const struct compute_key *key, double a, double b)
     return (a < b) == least ? a : b;
 }
 
-/* A sum that keeps a trace of an addend too small for it: which side of a tie it is on. */
+/* Returns a sum that keeps a trace of an addend too small for it, to decide ties. */
 static quad sum_of(quad product, quad addend)
 {
     const quad sum = product + addend;
@@ -138,7 +138,7 @@ static quad sum_of(quad product, quad addend)
     return addend < 0 ? sum - trace : sum + trace;
 }
 
-/* One value of an arithmetic instruction. `tolerance`: in units of the last place. */
+/* Computes one value of an arithmetic instruction. `tolerance`: in units of the last place. */
 static bool operate(const struct compute_key *key, bool brain, const uint16_t *bits,
                     uint16_t *result, unsigned *tolerance)
 {
@@ -169,7 +169,7 @@ static bool operate(const struct compute_key *key, bool brain, const uint16_t *b
         value = tanh(a), *tolerance = 1;
     else
         return false;
-    /* A sum that is zero has a sign by the rules of f64. */
+    /* A zero sum has its sign by the rules of f64. */
     if (value == 0) {
         double zero = (double)value;
         if (!strcmp(op, "add")) zero = a + b;
@@ -181,7 +181,7 @@ static bool operate(const struct compute_key *key, bool brain, const uint16_t *b
     if (compute_has(key, "sat")) value = saturated(value);
     if (compute_has(key, "relu") && value <= 0) value = 0;
     *result = narrow(value, brain, NEAREST);
-    /* Below the normal numbers when it is rounded as if exponents had no end. */
+    /* Below the normal numbers after rounding with unlimited exponents. */
     const uint16_t scaled = narrow(value * 256, brain, NEAREST);
     const uint16_t smallest = (uint16_t)(9 << (brain ? 7 : 10));
     if (flush && (scaled & 0x7fff) < smallest) *result &= 0x8000;
@@ -262,7 +262,7 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
         memcpy(&bits, &single, 4);
         memcpy(&reference->out, &twofold, 8);
         if (!strcmp(to, "f32")) reference->out = isnan(single) ? 0x7fffffff : bits;
-        /* Which NaN a payload becomes is held against a GPU. */
+        /* The resulting NaN's payload is compared with a GPU's elsewhere. */
         reference->any_nan = isnan(twofold) && !compute_has(key, "ftz");
         return true;
     }

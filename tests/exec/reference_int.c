@@ -1,5 +1,5 @@
-/* What PTX ISA 9.0 says of integer instructions (9.7.1, 9.7.2, 9.7.6 to 9.7.9), written bit by bit
- * or in 128-bit arithmetic, so that it shares nothing with the handlers that it judges. */
+/* The PTX ISA 9.0's rules for integer instructions (9.7.1, 9.7.2, 9.7.6 to 9.7.9), written bit by
+ * bit or in 128-bit arithmetic, so that they share nothing with the handlers that are tested. */
 #include "tests/exec/reference.h"
 
 #include <string.h>
@@ -135,7 +135,8 @@ static wide find(const struct compute_key *key, uint64_t a, const char *type)
     return position >= 0 && compute_has(key, "shiftamt") ? (int)bits - 1 - position : position;
 }
 
-/* A position or a length: 8 bits of it for 32-bit fields, all of it for longer ones. */
+/* Returns a position or length: 8 bits of the operand for 32-bit fields, all of it for longer
+ * ones. */
 static unsigned amount(uint64_t value, unsigned bits)
 {
     const uint32_t whole = (uint32_t)value;

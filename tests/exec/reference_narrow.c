@@ -1,5 +1,5 @@
-/* What PTX ISA 9.0 says of formats below 16 bits, of cvt.pack and of pairs of f32. A format is the
- * list of its values, written from its definition; converting to it is a search for the nearest. */
+/* The PTX ISA 9.0's rules for formats below 16 bits, for cvt.pack and for pairs of f32. A format is
+ * a list of its values, written from its definition; conversion to it searches for the nearest. */
 #include "tests/exec/reference.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ struct format {
     const char *name;
     unsigned bits, fraction;
     int bias;
-    unsigned finite; /* codes of finite values that are not negative */
+    unsigned finite; /* number of non-negative finite codes */
     bool has_nan, has_infinity;
 };
 
@@ -45,7 +45,7 @@ static double value_of(const struct format *format, unsigned code)
     return sign ? -value : value;
 }
 
-/* The nearest code, an even one between two; what is larger than all is the largest. */
+/* Returns the nearest code, the even one of a tie; values larger than all give the largest. */
 static unsigned code_of(const struct format *format, double value)
 {
     const unsigned sign = signbit(value) ? 1u << (format->bits - 1) : 0;
@@ -87,7 +87,7 @@ static double of_half(unsigned bits)
     return bits & 0x8000 ? -value : value;
 }
 
-/* Of a value that f16 has. */
+/* Returns the bits of a value that f16 can represent. */
 static unsigned half_bits(double value)
 {
     if (isnan(value)) return 0x7fff;

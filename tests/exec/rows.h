@@ -1,5 +1,5 @@
-/* rows: every row of the executor's tables of computing instructions, as the tests see it: the keys
- * and the operands' types, without the handlers.
+/* rows: every row of the executor's tables of computing instructions, reduced to keys and operand
+ * types, without the handlers.
  */
 #ifndef OVERLAP_TESTS_EXEC_ROWS_H
 #define OVERLAP_TESTS_EXEC_ROWS_H

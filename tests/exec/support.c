@@ -20,7 +20,7 @@ struct exec_support exec_support_at(size_t index)
                                  .supported = ptx_opcode_supported(op)};
 }
 
-/* The opcode that a key begins with: of `cvt` and `cvt.pack` the longer one. */
+/* Returns the opcode with which a key begins: the longer one of `cvt` and `cvt.pack`. */
 static enum ptx_opcode opcode_of(const char *key)
 {
     enum ptx_opcode found = PTX_OP_UNKNOWN;

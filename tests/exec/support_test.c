@@ -1,5 +1,5 @@
-/* Which instructions execute: every instruction that the tests of the parser call accepted compiles
- * to something that runs, but for those listed here; and the table of what is supported agrees. */
+/* Which instructions execute: every instruction that the parser's tests accept compiles to
+ * something that runs, except those listed here; and the table of supported opcodes agrees. */
 #include "emulator/ptx/ptx.h"
 #include "tests/exec/device.h"
 #include "tests/exec/support.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Accepted by the parser, and named when a kernel reaches it. */
+/* Accepted by the parser, and reported when a kernel reaches it. */
 static const struct {
     const char *pattern, *why;
 } named[] = {
@@ -46,7 +46,7 @@ static void keep_sentence(void *user, const char *function, const char *sentence
     snprintf(user, 400, "%s", sentence);
 }
 
-/* Appends to `log` what is wrong with one accepted instruction. */
+/* Appends the problem of one accepted instruction to `log`. */
 static void check_line(const char *line, char *log, size_t size)
 {
     char text[2048], sentence[400] = "";
@@ -117,7 +117,7 @@ START_TEST(the_table_agrees_with_the_rows)
 }
 END_TEST
 
-/* Of the tensor cores what the device has not, by its name. */
+/* Unsupported tensor core instructions are reported by name. */
 START_TEST(tensor_cores_are_named)
 {
     static const char *const rows[] = {

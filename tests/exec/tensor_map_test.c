@@ -1,5 +1,5 @@
-/* Tensor maps that are none: whatever lies where a tensor copy looks for one is named, and never
- * followed. What right ones copy is tests/gpu/tensor_map.cu's. */
+/* Invalid tensor maps: whatever bytes a tensor copy finds in place of a map, they are reported and
+ * never followed. tests/gpu/tensor_map.cu checks the copies of valid ones. */
 #include "emulator/exec/machine/tensor_map.h"
 #include "tests/exec/device.h"
 
@@ -15,9 +15,9 @@ static alignas(EXEC_TENSOR_MAP_BYTES) unsigned char bytes[EXEC_TENSOR_MAP_BYTES]
 static uint32_t output[WORDS];
 static struct device_run result;
 
-/* Runs a kernel whose body finds the generic address of the map in its parameters in %map, of
- * `out` in %out, of a tile in shared memory in %tile, and a barrier object in [m]. `bytes` are the
- * map. One thread runs. */
+/* Runs a kernel whose body has the generic address of the map parameter in %map, of `out` in %out,
+ * of a tile in shared memory in %tile, and a barrier object in [m]. `bytes` is the map. One thread
+ * runs. */
 static enum exec_end run_kernel(const char *body)
 {
     static char text[8192];
@@ -41,7 +41,8 @@ static enum exec_end run_kernel(const char *body)
         alignas(EXEC_TENSOR_MAP_BYTES) unsigned char map[EXEC_TENSOR_MAP_BYTES];
     } parameters = {device_buffer(sizeof output, &out), {0}};
     struct exec_tensor_map map;
-    if (exec_tensor_map_open(&map, bytes) && map.address == 0) { /* it is to be the input's */
+    /* Address 0 is replaced by the input's. */
+    if (exec_tensor_map_open(&map, bytes) && map.address == 0) {
         map.address = in;
         exec_tensor_map_seal(&map, bytes);
     }
@@ -125,7 +126,7 @@ START_TEST(bytes_that_are_no_map_are_named)
 }
 END_TEST
 
-/* Every bit of the map is under the seal. */
+/* The seal covers every bit of the map. */
 START_TEST(a_map_that_was_changed_is_named)
 {
     bytes[_i / 8] ^= (unsigned char)(1 << _i % 8);
@@ -242,7 +243,7 @@ static const struct {
     {fill_2, "NaN fills"},
 };
 
-/* A map that a kernel has changed may break the rules that the API would have refused. */
+/* A map that a kernel has changed may break rules that the API would have enforced. */
 START_TEST(a_map_that_breaks_a_rule_is_not_followed)
 {
     rules[_i].change(&right);
@@ -275,7 +276,7 @@ START_TEST(copies_are_checked)
 }
 END_TEST
 
-/* What the table of cp.reduce.async.bulk.tensor in the PTX ISA does not have. */
+/* Combinations that the table of cp.reduce.async.bulk.tensor in the PTX ISA lacks. */
 START_TEST(reductions_take_some_types)
 {
     static const struct {
@@ -315,13 +316,13 @@ END_TEST
 
 START_TEST(kernels_change_maps_and_nothing_else)
 {
-    /* Garbage in `out`: 0xa5 is what fresh memory has. */
+    /* `out` holds garbage: fresh memory is filled with 0xa5. */
     stops("st.global.u32 [%out], %r1;\nadd.u64 %d2, %out, 128;\nmov.u32 %r2, 7;\n"
           "st.global.u32 [%d2], %r2;\ntensormap.replace.tile.rank.global.b1024.b32 [%d2], 1;",
           EXEC_ILLEGAL, "where there is none");
     stops("tensormap.replace.tile.rank.global.b1024.b32 [%out+32], 1;", EXEC_MISALIGNED,
           "multiple of 64");
-    /* Zeros become a map: of no size, until all of it is there. */
+    /* Zeros become a map step by step; until it is complete it has no size. */
     stops("add.u64 %d2, %out, 128;\ntensormap.replace.tile.rank.global.b1024.b32 [%d2], 1;\n" LOAD(
               "%tile", "%d2", "8, 2"),
           EXEC_ILLEGAL, "the tensor's sizes");

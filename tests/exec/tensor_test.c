@@ -1,6 +1,6 @@
-/* Tensor cores: every shape, type and layout against the product of two matrices in plain C. What
- * a lane has of the matrices of mma.sync is written here as PTX documents it, shape by shape; of
- * wmma's nothing is assumed but that loads, products and stores agree. PTX ISA 9.0, 9.7.14. */
+/* Tensor cores: every shape, type and layout is compared with the product of two matrices in plain
+ * C. The lanes' shares of mma.sync matrices are written here as PTX documents them, shape by shape;
+ * for wmma the test assumes only that loads, products and stores agree. PTX ISA 9.0, 9.7.14. */
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -40,7 +40,7 @@ static double half_of(uint32_t bits)
     return sign * ldexp(exponent ? fraction + 1024 : fraction, (exponent ? exponent : 1) - 25);
 }
 
-/* The value of the element at `at`. */
+/* Returns the value of the element at `at`. */
 static double get(enum type type, const void *at)
 {
     uint64_t bits = 0;
@@ -74,7 +74,8 @@ static uint32_t draw(void)
     return seed >> 8;
 }
 
-/* An element: of some size, or with `whole` small and whole, so that no sum is rounded. */
+/* Draws an element: of some magnitude, or with `whole` a small whole number, so that no sum is
+ * rounded. */
 static void put(enum type type, void *at, bool whole)
 {
     const double value =
@@ -103,7 +104,7 @@ struct product {
 
 static double a[MOST], b[MOST], c[MOST];
 
-/* Whether `found` is what a * b + c may give at row i, column j. */
+/* Checks that `found` is a possible result of a * b + c at row i, column j. */
 static void check_sum(const struct product *p, uint32_t i, uint32_t j, double found,
                       const char *what)
 {
@@ -130,7 +131,7 @@ static void check_sum(const struct product *p, uint32_t i, uint32_t j, double fo
 
 static struct device_run result;
 
-/* Runs a body with the addresses of the buffers in %in and %out, 64 bits, %lane and registers. */
+/* Runs a body with the 64-bit addresses of the buffers in %in and %out, %lane and registers. */
 static enum exec_end run_body(const char *body, uint32_t threads, const void *in, void *out)
 {
     static char text[65536];
@@ -201,7 +202,7 @@ static uint32_t per_register(enum type type)
     return types[type].bytes < 4 ? 4 / types[type].bytes : 1;
 }
 
-/* Row of element i of a for lane l; of `.b16` types, of 32 bits, of bytes, of f64. */
+/* Returns the row of element i of a for lane l; for `.b16` types, 32-bit types, bytes, f64. */
 static uint32_t row_of_a(const struct product *p, uint32_t l, uint32_t i)
 {
     const uint32_t group = l / 4;
@@ -350,7 +351,7 @@ END_TEST
 
 enum space { GLOBAL, GENERIC, SHARED, SHARED_GENERIC, SPACES };
 
-/* Where a matrix lies in `input`, in words, and how. */
+/* The place and layout of a matrix in `input`, in words. */
 struct place {
     uint32_t at, rows, columns;
     bool by_rows;
@@ -474,7 +475,7 @@ START_TEST(wmma_is_the_product)
 }
 END_TEST
 
-/* Without a stride the matrix is by itself. */
+/* Without a stride the matrix is dense. */
 START_TEST(a_matrix_without_a_stride_is_dense)
 {
     for (uint32_t k = 0; k < WORDS; k++) input[k] = k;
@@ -490,7 +491,7 @@ END_TEST
 
 /* ---- the edges of numbers -------------------------------------------------------------------- */
 
-/* d of one product with every a the same, every b the same: the bits of d, and c. */
+/* Returns d of one product in which all elements of a, of b and of c are equal; bits of d and c. */
 static uint32_t uniform(const char *types_of, uint32_t a_bits, uint32_t b_bits, uint32_t c_bits)
 {
     const bool half = !strncmp(types_of, "f16", 3);
@@ -545,10 +546,11 @@ START_TEST(infinities_nan_and_subnormals)
 }
 END_TEST
 
-/* Products are exact; with 25 bits behind the point of the largest they are added, then cut. */
+/* Products are exact; they are aligned to the largest with 25 bits after the point, added, then
+ * truncated. */
 START_TEST(sums_are_cut_at_two_bits_more_than_f32_has)
 {
-    /* 16 * 2^-25 are four last places of 1, and of 2^-26 nothing is left. */
+    /* 16 * 2^-25 are four units in the last place of 1; addends of 2^-26 are truncated. */
     ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x0c000c00, 0x08000800, 0x3f800000), 0x3f800004);
     ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x08000800, 0x08000800, 0x3f800000), 0x3f800000);
     ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x88000800, 0x08000800, 0x3f800000), 0x3f800000);
@@ -568,7 +570,7 @@ static void fill_tiles(void)
     for (uint32_t k = 0; k < 4 * 64; k++) ((uint16_t *)tile)[k] = (uint16_t)(k * 257 + 3);
 }
 
-/* What register `matrix` of lane l has of the tiles. */
+/* Returns the part of the tiles that register `matrix` of lane l has. */
 static uint32_t share(uint32_t matrix, uint32_t l, bool transposed)
 {
     const uint32_t i = l / 4, j = l % 4 * 2;
@@ -579,7 +581,8 @@ static uint32_t share(uint32_t matrix, uint32_t l, bool transposed)
 
 static void check_ldmatrix(uint32_t count, bool transposed, bool generic)
 {
-    /* Lane l copies 16 bytes, row l of all, to row 31 - l of the shared memory, and names that. */
+    /* Lane l copies 16 bytes, row l of all, to row 31 - l of shared memory, and passes that
+     * address. */
     memset(input, 0, sizeof input);
     memcpy(input, tile, sizeof tile);
     length = 0;
@@ -665,10 +668,10 @@ START_TEST(what_is_wrong_is_named)
     } rows[] = {
         {PRODUCT, 24, EXEC_MASK, "only 24 of 32 lanes"},
         {"setp.eq.u32 %p, %lane, 5;\n@%p exit;\n" PRODUCT, 32, EXEC_MASK, "only 31 of 32 lanes"},
-        /* Some are at another: here the first that stands in the text. */
+        /* Some lanes are at another product: here the first one in the text. */
         {"setp.lt.u32 %p, %lane, 8;\n@%p bra ONE;\n" PRODUCT "bra END;\nONE:\n" PRODUCT "END:\n",
          32, EXEC_MASK, "only 24 of 32 lanes"},
-        /* Some wait at a barrier of the warp. */
+        /* Some lanes wait at a barrier of the warp. */
         {"setp.lt.u32 %p, %lane, 8;\n@%p bar.warp.sync -1;\n@!%p " PRODUCT, 32, EXEC_ABSENT,
          "deadlock"},
         {LOAD("%in+2", "16"), 32, EXEC_MISALIGNED, "multiple of"},
@@ -695,7 +698,7 @@ START_TEST(what_is_wrong_is_named)
 }
 END_TEST
 
-/* Lanes that come one after the other wait for each other; those that a guard leaves out do not. */
+/* Lanes that arrive one after another wait for each other; lanes excluded by a guard do not. */
 START_TEST(lanes_wait_for_the_warp)
 {
     fill_tiles();

@@ -1,5 +1,5 @@
-/* Video instructions against what PTX ISA 9.7.18 says of them, written here a second time: parts as
- * arrays of digits, values as 64-bit integers. Forms are drawn at random from all that there are.
+/* Video instructions against the PTX ISA 9.7.18, written here a second time: parts as arrays of
+ * digits, values as 64-bit integers. Forms are drawn at random from all possible ones.
  */
 #include "tests/exec/device.h"
 
@@ -25,7 +25,7 @@ static uint32_t value(void)
     return draw() % 3 ? draw() : edges[draw() % (sizeof edges / sizeof *edges)];
 }
 
-/* A form: what stands in its text. */
+/* A form: the parts of its text. */
 struct form {
     const char *op;
     unsigned lanes;
@@ -34,7 +34,7 @@ struct form {
     unsigned scale;
     const char *mode;      /* clamp, wrap, a comparison, or "" */
     const char *secondary; /* "", add, min, max */
-    unsigned digits[3][4]; /* parts of d, a, b from the last on */
+    unsigned digits[3][4]; /* parts of d, a, b, the last one first */
     unsigned digit_count[3];
     unsigned size[3]; /* bits of a part; 32: no parts */
     bool third;       /* c is given */
@@ -64,7 +64,7 @@ static int64_t apply(const struct form *form, int64_t a, int64_t b)
     if (!strncmp(op, "vmin", 4)) return a < b ? a : b;
     if (!strncmp(op, "vmax", 4)) return a > b ? a : b;
     if (!strncmp(op, "vavrg", 5)) {
-        const int64_t sum = a + b; /* halves go away from zero */
+        const int64_t sum = a + b; /* halves are rounded away from zero */
         return sum >= 0 ? (sum + 1) / 2 : -((-sum + 1) / 2);
     }
     if (!strncmp(op, "vset", 4)) {

@@ -1,6 +1,6 @@
-/* What threads do together: shuffles, votes, matches, reductions, barriers; divergence and forward
- * progress; the same results on any number of workers; and the instructions that lowering makes of
- * several rows. */
+/* Operations of threads together: shuffles, votes, matches, reductions, barriers; divergence and
+ * forward progress; the same results on any number of workers; and instructions that lowering
+ * builds from several rows. */
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -12,8 +12,8 @@
 
 enum { MOST = 1024 };
 
-/* Runs a kernel whose body finds its thread number in %t and its input word in %v and leaves a
- * result in %r, for `threads` threads of `blocks` blocks. More registers: %a..%d, %p, %q, %m (64).
+/* Runs a kernel whose body has its thread number in %t and its input word in %v and leaves a result
+ * in %r, for `threads` threads of `blocks` blocks. More registers: %a..%d, %p, %q, %m (64).
  */
 static enum exec_end run_body(const char *body, uint32_t blocks, uint32_t threads,
                               const uint32_t *in, uint32_t *out, unsigned workers,
@@ -90,7 +90,7 @@ START_TEST(shuffles)
                                    : mode == 1 ? (int64_t)lane + b
                                    : mode == 2 ? (int64_t)(lane ^ b)
                                                : (int64_t)(base + b % width);
-                    /* A butterfly may reach into lower segments, not into higher ones. */
+                    /* A butterfly may reach lower segments, but not higher ones. */
                     const bool inside = from < base + width && (mode == 2 || from >= (int64_t)base);
                     if (!inside) from = lane;
                     ck_assert_msg(out[lane] == (in[from] ^ inside), "%s %u width %u lane %u",
@@ -147,7 +147,7 @@ START_TEST(votes_and_matches)
 }
 END_TEST
 
-/* A last warp that is not full: the lanes that do not exist are not waited for. */
+/* In a last warp that is not full the missing lanes are not waited for. */
 START_TEST(partial_warps)
 {
     uint32_t out[43];
@@ -176,18 +176,18 @@ START_TEST(lanes_outside_of_the_mask)
         run_body("shfl.sync.idx.b32 %r, %v, 0, 31, 0xff;", 1, 32, NULL, NULL, 1, &result),
         EXEC_MASK);
     ck_assert_ptr_nonnull(strstr(device_sentence(&result), "lane 8"));
-    /* A lane that does not take part has no value to give. */
+    /* A lane that does not participate provides no value. */
     uint32_t few[32];
     run("setp.ge.u32 %p, %t, 8;\n@%p bra DONE;\nshfl.sync.idx.b32 %r, %v, 20, 31, 0xff;\nDONE:", 32,
         NULL, few);
     ck_assert_uint_eq(few[3], 0xa5a5a5a5);
-    /* Lane 3 leaves without the lanes that name it: they do not wait for it. */
+    /* Lane 3 exits; the lanes that name it do not wait for it. */
     uint32_t out[32];
     run("mov.u32 %r, 0;\nsetp.eq.u32 %p, %t, 3;\n@%p exit;\nmov.u32 %a, 1;\n"
         "redux.sync.add.u32 %r, %a, -1;",
         32, NULL, out);
     ck_assert_uint_eq(out[5], 31);
-    /* Lane 3 waits for lanes that are gone elsewhere for ever. */
+    /* Lane 3 waits for lanes that never arrive. */
     ck_assert_int_eq(run_body("setp.eq.u32 %p, %t, 3;\n@%p bra ONE;\nbar.sync 0;\nbra DONE;\n"
                               "ONE: bar.warp.sync -1;\nDONE:",
                               1, 32, NULL, NULL, 1, &result),
@@ -237,7 +237,8 @@ START_TEST(counted_barriers_and_partial_warps)
 }
 END_TEST
 
-/* Lanes that called one function from two places meet inside it, and each goes back to its own. */
+/* Lanes that call one function from two places meet inside it, and each returns to its own
+ * caller. */
 START_TEST(a_function_called_from_two_places)
 {
     static const char ptx[] =
@@ -306,7 +307,7 @@ START_TEST(branch_tables)
         "activemask.b32 %a;\npopc.b32 %a, %a;\nmad.lo.u32 %r, %a, 1000, %r;",
         40, in, out);
     static const uint32_t sums[4] = {111, 110, 100, 0};
-    /* All lanes are together again behind the join. */
+    /* All lanes have reconverged after the join. */
     for (uint32_t k = 0; k < 40; k++)
         ck_assert_uint_eq(out[k], sums[in[k]] + 1000 * (k < 32 ? 32 : 8));
     struct device_run result;
@@ -331,7 +332,7 @@ START_TEST(nested_branches_meet_again)
 }
 END_TEST
 
-/* One lane waits for a word that another lane of its warp writes, whichever comes first. */
+/* One lane waits for a word that another lane of its warp writes, whichever runs first. */
 START_TEST(producer_and_consumer_in_a_warp)
 {
     for (int first = 0; first < 2; first++) {
@@ -350,7 +351,7 @@ START_TEST(producer_and_consumer_in_a_warp)
 }
 END_TEST
 
-/* Backward branches without any polling: the fragment that spins must still let the other one go.
+/* Backward branches without polling: the fragment that loops must still let the other one run.
  */
 START_TEST(plain_loops_let_others_run)
 {
@@ -363,7 +364,7 @@ START_TEST(plain_loops_let_others_run)
 }
 END_TEST
 
-/* The same where the loop splits and merges in every round. */
+/* The same where the loop diverges and reconverges in every round. */
 START_TEST(diverging_loops_let_others_run)
 {
     uint32_t out[32];
@@ -435,8 +436,8 @@ START_TEST(guards_and_predicates)
 }
 END_TEST
 
-/* Both halves of a pair at once: p is the lower one's result, q the upper one's. A guard that the
- * instruction itself writes holds for all of it. */
+/* Both halves of a pair at once: p is the lower half's result, q the upper half's. A guard that the
+ * instruction itself overwrites holds for all of it. */
 START_TEST(comparisons_of_pairs)
 {
     uint32_t in[32], out[32];
@@ -451,7 +452,7 @@ START_TEST(comparisons_of_pairs)
 }
 END_TEST
 
-/* A register that a guard leaves alone keeps its old value, however slots are shared. */
+/* A register that a guard leaves unwritten keeps its old value, however registers share slots. */
 START_TEST(guarded_writes_keep_the_rest)
 {
     uint32_t out[32];
@@ -464,7 +465,7 @@ START_TEST(guarded_writes_keep_the_rest)
 }
 END_TEST
 
-/* The same around a loop, where the value must survive other registers' short lives. */
+/* The same around a loop, where the value must survive the short live ranges of other registers. */
 START_TEST(guarded_writes_in_loops)
 {
     uint32_t out[32];
@@ -480,7 +481,8 @@ START_TEST(guarded_writes_in_loops)
 }
 END_TEST
 
-/* What is read before it is written is the same in every block and on every worker. */
+/* A register that is read before it is written has the same value in every block and on every
+ * worker. */
 START_TEST(unwritten_registers)
 {
     static uint32_t one[MOST], many[MOST];
@@ -490,7 +492,8 @@ START_TEST(unwritten_registers)
     ck_assert_int_eq(run_body(body, 16, 64, NULL, many, 3, NULL), EXEC_DONE);
     ck_assert_mem_eq(one, many, sizeof one);
     for (uint32_t k = 0; k < MOST; k++) ck_assert_uint_eq(one[k] - k % 64, one[0]);
-    /* Shared memory is the same on every worker, not zero, and another one in each block. */
+    /* Uninitialised shared memory is the same on every worker, not zero, and different in each
+     * block. */
     static const char reads[] = "ld.shared.u32 %r, [tile+64];\nbar.sync 0;\n"
                                 "st.shared.u32 [tile+64], 7;";
     ck_assert_int_eq(run_body(reads, 16, 64, NULL, one, 1, NULL), EXEC_DONE);
@@ -531,7 +534,8 @@ START_TEST(reserved_shared_memory)
 {
     uint32_t out[2 * 64];
     struct device_run result;
-    /* Every thread keeps a word there for its neighbour: 256 bytes are cooperative groups' share.
+    /* Every thread stores a word there for its neighbour: 256 bytes are reserved for cooperative
+     * groups.
      */
     ck_assert_int_eq(
         run_body("mov.u32 %a, %reserved_smem_offset_1;\nmov.u32 %b, %tid.x;\n"
@@ -558,7 +562,7 @@ START_TEST(unsupported_instructions_are_named)
         run_body("mov.u32 %r, 1;\ntcgen05.wait::ld.sync.aligned;", 1, 32, NULL, NULL, 1, &result),
         EXEC_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(device_sentence(&result), "tcgen05.wait::ld.sync.aligned"));
-    /* One that is not reached does no harm. */
+    /* An unsupported instruction that is not reached does no harm. */
     uint32_t out[32];
     run("mov.u32 %r, 1;\nsetp.eq.u32 %p, %r, 2;\n@%p tcgen05.wait::ld.sync.aligned;\n"
         "@!%p bra DONE;\ntcgen05.wait::ld.sync.aligned;\nDONE:",
@@ -593,7 +597,7 @@ START_TEST(any_number_of_workers)
 }
 END_TEST
 
-/* The fault that is reported is that of the lowest block, however blocks are spread. */
+/* The fault of the lowest block is reported, however blocks are distributed. */
 START_TEST(the_first_fault_on_any_number_of_workers)
 {
     for (unsigned workers = 1; workers <= 5; workers += 2) {

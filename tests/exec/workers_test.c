@@ -16,7 +16,7 @@ enum manner {
     APART,    /* on all workers */
     AT_ONCE,  /* on all workers, with atomics that commute */
     IN_TURNS, /* on one worker */
-    FAULTY,   /* apart, and some fault: what is in memory then depends on who was how far */
+    FAULTY,   /* on all workers, some with a fault: memory then depends on timing */
 };
 
 static const struct row {

@@ -1,6 +1,6 @@
 /* Promises of fatbin: it finds the PTX in every form in which nvcc stores it, takes the one that
- * suits the device, says what is wrong with what it cannot use, and reads no byte that is not there
- * (every damaged image lies at the very end of an allocation, for ASan and for malloc's checks). */
+ * suits the device, says why it cannot use others, and reads no byte out of bounds (every damaged
+ * image lies at the very end of an allocation, for ASan and for malloc's checks). */
 #include "emulator/fatbin/fatbin.h"
 
 #include <check.h>
@@ -48,7 +48,7 @@ static void tear_down(void)
     fatbin_close(&fatbin);
 }
 
-/* The number that the PTX of architecture `arch` stores, and no other. */
+/* Checks that the unit has the number that the PTX of architecture `arch` stores, and no other. */
 static void assert_text_of(const struct fatbin_unit *unit, unsigned arch)
 {
     char target[32], value[32];
@@ -92,7 +92,7 @@ static const struct choice {
     {"exact.fatbin", 90, 90},
     {"exact.fatbin", 100, 75},
     {"exact.fatbin", 75, 75},
-    /* In place of machine code that the device would run, as CuPy's wheel has it. */
+    /* PTX in place of machine code that the device would run, as in CuPy's wheel. */
     {"wheel.fatbin", 90, 100},
     {"wheel.fatbin", 86, 100},
     {"wheel.fatbin", 120, 120},
@@ -131,7 +131,7 @@ START_TEST(ptx_for_later_devices_is_named)
     ck_assert_ptr_nonnull(strstr(why, "9.0"));
     ck_assert_int_eq(open_image("several.fatbin", 70), FATBIN_TOO_NEW);
     ck_assert_ptr_nonnull(strstr(why, "compute_75"));
-    /* Machine code of another family, or of a later member, is none for this device. */
+    /* Machine code of another family, or of a later member, is not for this device. */
     ck_assert_int_eq(open_image("wheel.fatbin", 75), FATBIN_TOO_NEW);
     ck_assert_ptr_nonnull(strstr(why, "compute_100"));
 }
@@ -263,7 +263,7 @@ START_TEST(an_image_cut_anywhere_is_refused)
 }
 END_TEST
 
-/* Every byte of the headers, set to hostile values: whatever the answer, it is an answer. */
+/* Every byte of the headers is set to hostile values; any result will do, but no crash. */
 START_TEST(damaged_headers_are_survived)
 {
     static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};

@@ -50,7 +50,7 @@ START_TEST(a_function_of_another_unit_is_found)
     const char *owner = HEAD ".visible .func (.param .b32 r) f(.param .b32 f_0) { ret; }\n";
     ck_assert_int_eq(join(user, owner), FATBIN_OK);
     ck_assert_uint_eq(occurrences(".version"), 1);
-    ck_assert_uint_eq(occurrences(".extern"), 0); /* declared as what it is defined */
+    ck_assert_uint_eq(occurrences(".extern"), 0); /* declared as it is defined */
     ck_assert_uint_eq(occurrences(".visible .func (.param .b32 r) f"), 2);
     ck_assert_uint_eq(joined.arch, 80);
     tear_down();
@@ -84,12 +84,12 @@ START_TEST(private_names_are_kept_apart)
     ck_assert_uint_eq(occurrences("$str$unit1"), 2);
     ck_assert_uint_eq(occurrences(".func helper"), 2);
     ck_assert_uint_eq(occurrences("helper$unit1"), 1); /* the weak caller is the first unit's */
-    ck_assert_uint_eq(occurrences("helper_0"), 2);     /* no part of a word is changed */
+    ck_assert_uint_eq(occurrences("helper_0"), 2);     /* only whole words are renamed */
     ck_assert_uint_eq(occurrences(".weak .func w"), 1);
 }
 END_TEST
 
-/* The weak one is a declaration then, for what follows in its own unit. */
+/* The weak definition becomes a declaration for the rest of its unit. */
 START_TEST(a_definition_that_gives_way_declares)
 {
     ck_assert_int_eq(join(HEAD ".weak .global .align 4 .u32 x = 1;\n"

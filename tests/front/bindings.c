@@ -1,6 +1,6 @@
-/* How NVIDIA's bindings for Python publish a runtime, in three parts: what stands for Python
+/* How NVIDIA's bindings for Python publish a runtime, in three parts: a stand-in for Python
  * (PYTHON), a module that publishes functions of its own (MODULE), and a program that takes them
- * from there and says which are its own. */
+ * from there and prints which are its own. */
 #include <stddef.h>
 
 #define PUBLIC __attribute__((visibility("default")))

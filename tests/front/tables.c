@@ -1,5 +1,5 @@
-/* Asks the driver for a table of its own, as a runtime does that is inside a library: as a library
- * (LIBRARY), and as a program that loads the libraries that it is given and lets each ask twice. */
+/* Asks the driver for one of its tables, as a runtime inside a library does: as a library
+ * (LIBRARY), and as a program that loads the given libraries and lets each ask twice. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Any bytes as PTX text: what parses is compiled, its variables are placed, and every entry is run
- * with a small launch. Whatever the program does, it stops: at its end, at a fault with a sentence,
- * or at the instruction limit. */
+/* Arbitrary bytes as PTX text: what parses is compiled, its variables are placed, and every entry
+ * is run with a small launch. Whatever the program does, it stops: at its end, at a fault with a
+ * sentence, or at the instruction limit. */
 #include "emulator/exec/exec.h"
 #include "emulator/memory/memory.h"
 #include "emulator/ptx/ptx.h"
@@ -19,7 +19,7 @@ static const struct memory_region *region_of(enum memory_kind kind, uint64_t siz
         .kind = kind, .size = size, .alignment = alignment, .read_only = read_only});
 }
 
-/* As the driver does it; false when the device has not that much memory. */
+/* Places variables as the driver does; false when the device lacks the memory. */
 static bool place_variables(struct exec_program *program)
 {
     for (size_t k = 0; k < exec_variable_count(program); k++) {

@@ -1,5 +1,5 @@
-/* Any bytes as an image whose length is known (a file's): the container's headers, its compressed
- * payloads. Containers that follow one another are linked as those of an -rdc program are. */
+/* Arbitrary bytes as an image of known length (a file's): the container's headers, its compressed
+ * payloads. Consecutive containers are linked like those of an -rdc program. */
 #include "emulator/fatbin/fatbin.h"
 #include "emulator/fatbin/link.h"
 #include "tests/fuzz/fuzz.h"
@@ -36,7 +36,7 @@ static bool read_one(struct fatbin *all, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* How long the container at `bytes` says that it is; all of it when it is none. */
+/* Returns the length that the container at `bytes` claims; `size` if it is not a container. */
 static size_t extent(const uint8_t *bytes, size_t size)
 {
     static const uint32_t magic = 0xba55ed50;

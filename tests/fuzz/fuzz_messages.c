@@ -1,4 +1,4 @@
-/* Any bytes as what a compiler printed about a student's files. */
+/* Arbitrary bytes as a compiler's messages about a student's files. */
 #include "grader/build/compiler_messages.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
-/* Any bytes as an image for cuModuleLoadData, and what comes of it through the driver's API: every
- * function and its attributes. Nothing is launched, since a kernel that fails ends CUDA for the
- * process: that is fuzz_exec's part. The API is told no length, so a container goes in only if it
- * is as long as its header says; whatever else is wrong with it is its own. */
+/* Arbitrary bytes as an image for cuModuleLoadData, and use of the result through the driver's API:
+ * every function and its attributes. Nothing is launched, since a kernel that fails ends CUDA for
+ * the process: that is fuzz_exec's part. The API gets no length, so a container is passed only if
+ * it is as long as its header says; everything else in it may be wrong. */
 #include "tests/fuzz/fuzz.h"
 
 #include <cuda.h>
@@ -40,7 +40,7 @@ static void look_at(CUmodule module)
     if (cuModuleUnload(module)) abort();
 }
 
-/* Whether nothing beyond `size` bytes is asked for by the outermost header. */
+/* Returns true when the outermost header claims no more than `size` bytes. */
 static bool is_whole(const uint8_t *bytes, size_t size)
 {
     static const uint32_t wrapper = 0x466243b1, container = 0xba55ed50;

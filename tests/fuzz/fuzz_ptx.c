@@ -1,4 +1,4 @@
-/* Any bytes as PTX text: parsed, printed, parsed again. What is printed means the same. */
+/* Arbitrary bytes as PTX text: parsed, printed, parsed again. The printed text means the same. */
 #include "emulator/ptx/ptx.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
-/* Any bytes as a trace file, which student code may have written over: read, judged, and read with
- * a key. */
+/* Arbitrary bytes as a trace file, which student code may have overwritten: read, judged, and read
+ * with a key. */
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/verdict.h"
 #include "tests/fuzz/fuzz.h"
@@ -14,7 +14,7 @@
 enum { FIXED = 16, HEADER = 32, MOST_RECORDS = 256 };
 
 static char path[] = "/tmp/overlap_fuzz_XXXXXX";
-static uint8_t fixed[FIXED]; /* how every trace of this version begins */
+static uint8_t fixed[FIXED]; /* the beginning of every trace of this version */
 
 static void remove_file(void)
 {
@@ -30,8 +30,9 @@ static int open_file(void)
     return file;
 }
 
-/* With what every trace begins with, unless the first byte is zero, and with the length that its
- * header claims, where that is small: what fails there is refused, and nothing else is reached. */
+/* Writes the bytes with the fixed beginning of a trace, unless the first byte is zero, and with the
+ * length that their header claims, where that is small: otherwise the reader would refuse them, and
+ * nothing else would be reached. */
 static void write_whole(int file, const uint8_t *bytes, size_t size)
 {
     uint32_t capacity = 0;
@@ -52,7 +53,7 @@ static bool place(const struct trace_call *call, char *text, size_t size, void *
     return call->address & 1;
 }
 
-/* What is kept can be said, in any size, and is the same as itself. */
+/* Checks that an accepted finding has a sentence, at any size, and is equal to itself. */
 static void look_at_finding(const struct trace_record *record)
 {
     static const struct trace_places places = {.place = place};
@@ -72,7 +73,7 @@ static void look_at_finding(const struct trace_record *record)
     if (!trace_finding_kind(record)->name) abort();
 }
 
-/* Everything that is kept can be named, and every string ends. */
+/* Checks that everything in an accepted record has a name, and that every string ends. */
 static void look_at(const struct trace_record *record)
 {
     if (!memchr(record->name, 0, sizeof record->name)) abort();
@@ -87,7 +88,7 @@ static void look_at(const struct trace_record *record)
         abort();
 }
 
-/* What all lessons ask of it. Takes the records. */
+/* Runs the checks that all lessons use. Takes ownership of the records. */
 static void judge(struct trace *trace)
 {
     static const char *const files[] = {"sum.c", NULL};
@@ -106,7 +107,7 @@ static void judge(struct trace *trace)
     evidence_release(&evidence);
 }
 
-/* A record that nobody sealed is not taken for whole. */
+/* A record that was not sealed does not count as whole. */
 static void look_for_seals(int file)
 {
     static const struct trace_key key = {{1, 2}};

@@ -1,5 +1,5 @@
-/* Runs a fuzz target without a fuzzer: over the files of the folders named, and over mutations of
- * them that are the same every time. What crashes, hangs or is too large is left in a file.
+/* Runs a fuzz target without a fuzzer: over the files of the given folders, and over reproducible
+ * mutations of them. An input that crashes, hangs or is too large is saved in a file.
  *
  *   replay MUTATIONS FOLDER...
  */
@@ -52,11 +52,11 @@ static void failed(int number)
     raise(number);
 }
 
-/* The sanitizers' own ways out, where they are linked in. */
+/* The sanitizers' own exits, where they are linked in. */
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
 __attribute__((weak)) void __sanitizer_set_report_fd(void *file);
 
-/* The targets' readers say much on standard error; only failures are of interest here. */
+/* The targets' readers print much on standard error; only failures matter here. */
 static void keep_quiet(void)
 {
     replay.console = dup(STDERR_FILENO);
@@ -72,7 +72,7 @@ static void watch(void)
     if (__sanitizer_set_death_callback) {
         __sanitizer_set_death_callback(save_input);
     } else {
-        /* The sanitizers' shadow is memory too; they have a limit of their own. */
+        /* The sanitizers' shadow is memory too; sanitizers have a limit of their own. */
         struct rlimit limit = {.rlim_cur = (rlim_t)MEGABYTES << 20,
                                .rlim_max = (rlim_t)MEGABYTES << 20};
         if (setrlimit(RLIMIT_DATA, &limit)) abort();
@@ -83,7 +83,7 @@ static void watch(void)
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/* Whatever the target reads beyond its input lies behind a malloc of exactly that size. */
+/* The input is a malloc of exactly its size, so that a read beyond it is detected. */
 static void run(const uint8_t *bytes, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);
@@ -143,8 +143,7 @@ static size_t draw(size_t below)
     return below ? (size_t)(state % below) : 0;
 }
 
-/* A piece of any seed, or a number from the edges, at a place of the input: written over what is
- * there, or put in between. */
+/* Puts a piece of any seed, or an extreme number, into the input: overwrites it, or inserts it. */
 static size_t put_piece(uint8_t *bytes, size_t size, const uint8_t *piece, size_t length, bool over)
 {
     const size_t at = draw(size + 1);

@@ -1,6 +1,5 @@
-/* What the grader's other rooms stand on: strings that grow, files written whole or not at all,
- * JSON, the language that people are spoken to in, what is the machine's trouble, work side by
- * side.
+/* The grader's base: growing strings, files written atomically, JSON, the language of messages,
+ * trouble, parallel work.
  */
 #include "grader/base/files.h"
 #include "grader/base/json.h"
@@ -25,7 +24,7 @@ static void make_folder(void)
     folder = support_folder();
 }
 
-/* "NAME" in the tests' own folder. Valid until the next call but one. */
+/* Returns the path of "NAME" in the tests' own folder. Valid until the next call but one. */
 static const char *own(const char *name)
 {
     static char paths[2][300];
@@ -80,7 +79,7 @@ START_TEST(a_file_is_replaced_whole)
     ck_assert_int_eq(files_read(own("new/folders/file"), 100, &text), 0);
     ck_assert_str_eq(text_string(&text), "other");
     text_free(&text);
-    /* Where it cannot be written, what was there stays, and nothing is left beside it. */
+    /* Where it cannot be written, the old file stays, and nothing is left beside it. */
     ck_assert_int_eq(files_make_folders(own("a/folder")), 0);
     ck_assert_int_eq(files_replace(own("a"), "x", 1), -1);
     ck_assert_int_eq(stat(own("a/folder"), &is), 0);

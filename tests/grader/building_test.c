@@ -1,5 +1,5 @@
-/* From a student's files to lesson.so: compiling, its errors, the cache, and the way back from an
- * address to a line; on the stand-in lessons. */
+/* From a student's files to lesson.so: compiling, errors, the cache, and from an address back to a
+ * line; on the stand-in lessons. */
 #include "grader/base/files.h"
 #include "grader/build/compile.h"
 #include "grader/evidence/sources.h"
@@ -74,7 +74,7 @@ START_TEST(what_is_unchanged_is_not_compiled_again)
     ck_assert(compiled.ok && compiled.from_cache);
     ck_assert_str_eq(compiled.library, first);
 
-    /* The same text from another folder is the same lesson.so; another text is not. */
+    /* The same text from another folder gives the same lesson.so; another text does not. */
     snprintf(handed_in.folder, sizeof handed_in.folder, "%s", support_folder());
     write_file("sum.c", RIGHT);
     compile();
@@ -134,7 +134,7 @@ START_TEST(what_cannot_be_built_is_explained)
 }
 END_TEST
 
-/* The limit that a compiler has, as one says of itself. tests/hostile/ has sources that run into
+/* The compiler's time limit, as a compiler reports it. tests/hostile/ has sources that exceed
  * it. */
 START_TEST(a_compiler_has_so_many_seconds)
 {
@@ -151,7 +151,7 @@ START_TEST(a_compiler_has_so_many_seconds)
     for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
         char expected[100], source[sizeof RIGHT + 16];
         if (seconds[k].asked != NULL) setenv(COMPILE_SECONDS_VARIABLE, seconds[k].asked, 1);
-        snprintf(source, sizeof source, RIGHT "/* %zu */\n", k); /* not what is kept already */
+        snprintf(source, sizeof source, RIGHT "/* %zu */\n", k); /* not in the cache yet */
         write_file("sum.c", source);
         compile();
         snprintf(expected, sizeof expected, "a limit of %s s", seconds[k].limit);
@@ -174,7 +174,7 @@ START_TEST(nothing_handed_in)
 
     char path[PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/sum.c", handed_in.folder);
-    ck_assert_int_eq(mkfifo(path, 0644), 0); /* must not hold up the grader */
+    ck_assert_int_eq(mkfifo(path, 0644), 0); /* must not block the grader */
     compile();
     ck_assert(!compiled.ok);
     ck_assert_ptr_nonnull(strstr(compiled.what, "cannot be read"));
@@ -246,8 +246,8 @@ static void write_below(const char *tree, const char *name, const char *text)
 
 #define USES_HELPER "#include \"lesson.h\"\n#include \"helper.h\"\n"
 
-/* A student's folder lies in our own tree, where a reference or another submission is compiled with
- * lesson.h from there and with nothing else of it. */
+/* A student's folder is in the source tree, where a reference or another submission is compiled
+ * with lesson.h from there and with nothing else of it. */
 START_TEST(of_a_students_folder_only_the_contract_goes_into_another_submission)
 {
     static const char *const theirs[] = {"twice.h", "helper.h"};
@@ -302,7 +302,8 @@ START_TEST(addresses_have_lines)
     ck_assert_str_eq(place.file, "mine/01_sum/sum.c");
     ck_assert_uint_eq(place.line, 4);
     ck_assert(place.submission);
-    ck_assert(!sources_function(sources, "drive_main", &place)); /* not the student's */
+    /* Not a function of the student's. */
+    ck_assert(!sources_function(sources, "drive_main", &place));
     ck_assert(!sources_function(sources, "no_such_function", &place));
 
     setenv("LD_LIBRARY_PATH", STAND_IN_LIBRARIES, 1);
@@ -313,7 +314,7 @@ START_TEST(addresses_have_lines)
         ck_assert_int_ne(dladdr(function, &info), 0);
         uint64_t offset = (uint64_t)((char *)function - (char *)info.dli_fbase);
         ck_assert(sources_place(sources, offset + 1, &place));
-        /* Its first instructions may be of a function that it inlines. */
+        /* Its first instructions may belong to a function that is inlined there. */
         ck_assert_ptr_nonnull(strstr(place.file, "drive."));
         ck_assert_str_eq(place.function, "drive_main");
         ck_assert(!place.submission);
@@ -335,7 +336,7 @@ END_TEST
 
 #define SEVERAL 12
 
-/* A function that makes of OVERLAP_FAIL its result; "crash" makes it crash. */
+/* A function that returns a value made from OVERLAP_FAIL; "crash" makes it crash. */
 static const char tells_what_it_was_given[] =
     "#include \"lesson.h\"\n"
     "#include <stdlib.h>\n"
@@ -398,7 +399,7 @@ START_TEST(no_run_begins_after_one_that_ended_badly)
 {
     const size_t made = make_several(3);
     ck_assert_uint_gt(made, 3);
-    ck_assert_uint_le(made, 3 + 4); /* what had begun beside the first */
+    ck_assert_uint_le(made, 3 + 4); /* runs that had begun together with the first */
 }
 END_TEST
 

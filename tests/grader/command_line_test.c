@@ -1,6 +1,6 @@
-/* The whole program on the stand-in lessons: its command line, its exit status, what it prints, and
- * that hostile submissions fail with the sentence that they name, while the others are graded and
- * nothing is left running. */
+/* The whole program on the stand-in lessons: its command line, exit status and output; hostile
+ * submissions fail with the sentence that they name, while the others are graded and nothing is
+ * left running. */
 #include "grader/base/descendants.h"
 #include "grader/base/files.h"
 #include "support.h"
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *cache; /* one for all tests: what is compiled once is not again */
+static const char *cache; /* one for all tests, so that nothing is compiled twice */
 static struct text out, err;
 
 /* Runs the grader with up to six arguments. */
@@ -56,7 +56,7 @@ START_TEST(solutions_pass)
     ck_assert_int_eq(grade(NULL, "--solutions", "--device=emulator", "--seed=1", NULL), 0);
     support_hide_times(&out);
     support_compare_golden("solutions.txt", text_string(&out));
-    /* A machine that cannot contain submissions says so, and nothing else. */
+    /* A machine that cannot contain submissions prints this line, and nothing else. */
     const char *said = text_string(&err);
     if (strncmp(said, "grade: contained without: ", 26) == 0) said = strchr(said, '\n') + 1;
     ck_assert_str_eq(said, "");
@@ -78,7 +78,7 @@ END_TEST
 
 START_TEST(with_a_gpu)
 {
-    /* Check's own variables choose nothing here. */
+    /* Check's own variables have no effect. */
     static const char *const gpu[] = {"STAND_IN_GPU=1", "CK_RUN_CASE=other", "CK_FORK=no", NULL};
 
     ck_assert_int_eq(grade(gpu, "--solutions", "sum", NULL, NULL), 0);
@@ -92,7 +92,7 @@ START_TEST(with_a_gpu)
 }
 END_TEST
 
-/* The timed run goes on in rounds: each has inputs of its own, and is judged. */
+/* The timed run goes on in rounds: each has its own inputs and is judged. */
 START_TEST(each_round_is_judged)
 {
     static const char *const gpu[] = {"STAND_IN_GPU=1", NULL};
@@ -237,7 +237,7 @@ END_TEST
 /* ---- submissions ------------------------------------------------------------------------------
  */
 
-/* A folder with 01_sum/sum.c of that text, and the solution of 02_twice. */
+/* Makes a folder with 01_sum/sum.c of that text, and the solution of 02_twice. */
 static const char *copy_of_lessons(const char *sum)
 {
     static char folder[128];
@@ -297,7 +297,7 @@ START_TEST(what_does_not_compile_fails_alone)
 }
 END_TEST
 
-/* Each by a process of its own, and told in its turn. */
+/* Each lesson is graded by a process of its own, and reported in order. */
 START_TEST(lessons_side_by_side_say_the_same)
 {
     ck_assert_int_eq(grade(NULL, "--solutions", "--device=emulator", "--seed=1", "--jobs=2"), 0);
@@ -315,7 +315,7 @@ START_TEST(lessons_side_by_side_say_the_same)
 }
 END_TEST
 
-/* Wrong in one order only. */
+/* Submissions that are wrong in one order only. */
 static const struct {
     const char *body, *says;
 } orders[] = {
@@ -328,7 +328,7 @@ static const struct {
      "sum.c:6: Failure\nA stream that was created here was never destroyed."},
     {"device_store(s, result, sum); device_wait(s); device_close(s); device_close(s); return 0;",
      "sum.c:9: Failure\ndevice_close returned error 400."},
-    /* The last call of a function is still a call of that function. */
+    /* The last call of a function is attributed to that function. */
     {"device_store(s, result, sum); device_wait(s); device_close(s); return device_wait(s);",
      "sum.c:9: Failure\ndevice_wait returned error 400."},
     {"device_complain(\"You read too far.\"); device_store(s, result, sum); device_wait(s); "
@@ -417,19 +417,19 @@ START_TEST(hostile_submissions_fail_with_their_sentence)
                       text_string(&out));
     }
     ASSERT_SAYS("[  FAILED  ] Sum.IsRight");
-    /* How it ended is told in full once for each of its two runs. */
+    /* The ending is reported in full once for each of its two runs. */
     const bool endless = strstr(sentence, "still running") != NULL;
     if (strstr(sentence, "stopped") != NULL) ck_assert_int_eq(times(" above)"), endless ? 3 : 2);
     ASSERT_SAYS("[       OK ] Twice.IsRight"); /* and the next lesson is graded */
-    /* Only the grader's own lines have these tags: one summary, and no skip that is not its own. */
+    /* Only the grader's own lines have these tags: one summary, and no skip from the submission. */
     ck_assert_ptr_null(strstr(strstr(text_string(&out), "[  PASSED  ]") + 1, "[  PASSED  ]"));
     ck_assert_ptr_null(strchr(text_string(&out), '\033'));
     text_free(&source);
 }
 END_TEST
 
-/* A toolkit without CUPTI, or one whose library is not found: what can be told from the outputs
- * alone is judged, and nobody fails for what was not recorded. */
+/* A toolkit without CUPTI, or one whose library is not found: what the outputs show is judged, and
+ * nothing fails for missing records. */
 START_TEST(without_a_recorder_nobody_is_accused)
 {
     static const char *const none[] = {"STAND_IN_GPU=1", "STAND_IN_RECORDER=/none", NULL};
@@ -450,7 +450,7 @@ START_TEST(without_a_recorder_nobody_is_accused)
 }
 END_TEST
 
-/* docs/containment.md, "The record of a run on a GPU". */
+/* See docs/containment.md, "The record of a run on a GPU". */
 START_TEST(the_record_of_a_gpu_is_closed_too)
 {
     static const char *const gpu[] = {"STAND_IN_GPU=1", NULL};
@@ -465,7 +465,7 @@ START_TEST(the_record_of_a_gpu_is_closed_too)
 }
 END_TEST
 
-/* A sanitizer slows the runner, so that more is allowed; it is what the lesson allows. */
+/* A sanitizer slows the runner, so the limit is higher: the lesson's own. */
 #ifdef __SANITIZE_ADDRESS__
 #define HURRIED "2 s"
 #else
@@ -485,7 +485,7 @@ START_TEST(what_never_ends_is_not_run_again)
 }
 END_TEST
 
-/* Whether the submission runs: a runner is among the processes below `root`. */
+/* Returns true while the submission runs: a runner is among the processes below `root`. */
 static bool runs_below(pid_t root)
 {
     const struct descendants_usage usage = descendants_usage(root, 0);
@@ -498,7 +498,7 @@ static bool runs_below(pid_t root)
     return false;
 }
 
-/* A grading that does not end by itself, under way. */
+/* Starts a grading that does not end by itself. */
 static pid_t grade_without_end(const char *jobs, const char *output)
 {
     struct text endless = {0};
@@ -518,7 +518,7 @@ static pid_t grade_without_end(const char *jobs, const char *output)
     return child;
 }
 
-/* One lesson after the other, and side by side. */
+/* With lessons one after another, and side by side. */
 START_TEST(an_interrupt_leaves_nothing_behind)
 {
     int status;
@@ -531,7 +531,7 @@ START_TEST(an_interrupt_leaves_nothing_behind)
 }
 END_TEST
 
-/* The system may kill the process that grades it. */
+/* The system may kill the process that grades a lesson. */
 START_TEST(no_lesson_is_lost_with_its_process)
 {
     char output[300], stat[64], line[512];
@@ -566,7 +566,7 @@ int main(void)
     snprintf(variable, sizeof variable, "STAND_IN_CACHE=%s", support_folder());
     cache = variable;
     hostile_count = scandir(HOSTILE, &hostile, is_name, alphasort);
-    /* Whoever escapes the grader lands here and is counted. */
+    /* A process that escapes the grader becomes a child of this one and is counted. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, solutions_pass);

@@ -1,4 +1,4 @@
-/* Reading evidence, with traces made by hand: phases, queries, overlap, the whole checks, time. */
+/* Reading evidence, with hand-made traces: phases, queries, overlap, the complete checks, time. */
 #include "grader/evidence/timing.h"
 #include "grader/evidence/verdict.h"
 #include "support.h"
@@ -23,7 +23,7 @@
         .start_ns = (from_ns), .end_ns = (to_ns), .process = 1, .name = "work"                     \
     }
 
-/* Two phases; the device runs what the first asked for while the second goes on. */
+/* Two phases; the device runs the first one's work during the second. */
 static struct trace_record two_phases[] = {
     MARK("load", 0, TRACE_BEGIN, 1000),    CALL("cudaMemcpyAsync", 1, 10, 20),
     CALL("cudaLaunchKernel", 2, 20, 30),   MARK("load", 0, TRACE_END, 2000),
@@ -95,7 +95,7 @@ START_TEST(touching_is_not_overlapping)
     struct overlap o = evidence_overlap(&e, &all, NULL);
 
     ck_assert_uint_eq(o.both_ns, 0);
-    ck_assert_uint_eq(o.a_count, 2); /* one without a stamp is left out */
+    ck_assert_uint_eq(o.a_count, 2); /* one without a timestamp is left out */
     evidence_release(&e);
 }
 END_TEST
@@ -159,9 +159,9 @@ START_TEST(threads_are_to_be_joined_or_to_have_ended)
     struct trace_record records[] = {
         MARK("run", 0, TRACE_BEGIN, 1),
         OBJECT(TRACE_CREATE, TRACE_THREAD, 1), /* joined */
-        OBJECT(TRACE_CREATE, TRACE_THREAD, 2), /* nobody's */
-        OBJECT(TRACE_CREATE, TRACE_THREAD, 3), /* detached, and gone */
-        OBJECT(TRACE_CREATE, TRACE_THREAD, 4), /* detached, and there */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 2), /* neither joined nor detached */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 3), /* detached, and ended */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 4), /* detached, and still there */
         OBJECT(TRACE_DESTROY, TRACE_THREAD, 1),
         OBJECT(TRACE_DESTROY, TRACE_THREAD, 3),
         OBJECT(TRACE_DESTROY, TRACE_THREAD, 4),
@@ -174,7 +174,7 @@ START_TEST(threads_are_to_be_joined_or_to_have_ended)
     for (size_t i = 1; i < 8; i++) records[i].bytes = 0;
     for (size_t i = 1; i < 5; i++) records[i].count = 100 + i;
     records[6].flags = records[7].flags = TRACE_DETACHED;
-    records[9].thread = 101; /* that of one which was joined: somebody else has its number now */
+    records[9].thread = 101; /* the number of a joined thread, now another thread's */
     struct evidence e = support_evidence(records, COUNT(records));
     ck_assert(evidence_phase(&e, "run", 0, &phase));
     verdict_leaks(v, &e, &phase);
@@ -209,7 +209,8 @@ END_TEST
 
 START_TEST(who_calls_is_known_by_calls_alone)
 {
-    /* A timed run on a GPU: the recorder does not look for callers, threads have them all the same.
+    /* A timed run on a GPU: the recorder does not record callers, but threads have them all the
+     * same.
      */
     struct trace_record records[] = {OBJECT(TRACE_CREATE, TRACE_THREAD, 1),
                                      CALL("cuInit", 1, 0, 1)};
@@ -233,13 +234,13 @@ START_TEST(failed_calls_are_found)
     records[0].code = 600;
     struct evidence e = support_evidence(records, COUNT(records));
     verdict_calls_succeed(v, &e, NULL);
-    ck_assert(!verdict_failed(v)); /* not ready is an answer */
+    ck_assert(!verdict_failed(v)); /* "not ready" is not an error */
     evidence_release(&e);
     records[1].code = 2;
     records[2].code = 1;
     e = support_evidence(records, COUNT(records));
     verdict_calls_succeed(v, &e, NULL);
-    ck_assert_uint_eq(v->failure_count, 1); /* the cause, not what follows from it */
+    ck_assert_uint_eq(v->failure_count, 1); /* only the cause, not the later errors */
     ck_assert_str_eq(v->failures[0].what, "cudaMalloc returned error 2.");
     free(v);
     evidence_release(&e);
@@ -370,7 +371,8 @@ END_TEST
 /* ---- time -------------------------------------------------------------------------------------
  */
 
-/* A run on a GPU whose phase took so many milliseconds, of which the device was busy. */
+/* Makes a run on a GPU whose phase took `milliseconds`, during `busy` of which the device was
+ * busy. */
 static struct evidence timed(double milliseconds, double busy)
 {
     struct trace_record records[] = {
@@ -469,7 +471,8 @@ START_TEST(a_gpu_has_a_threshold_of_its_own)
     ck_assert_double_eq_tol(threshold_on(&two, DRIVE_EMULATOR).floor_s, 0, 1e-9);
     ck_assert_double_eq_tol(threshold_on(&fifth, DRIVE_GPU).ratio, 1.2, 1e-9);
 
-    /* Twice the reference's time is too long for what has no limit of its own there. */
+    /* Twice the reference's time is too long for a threshold without a limit of its own for GPUs.
+     */
     static const struct run_plan plan = {.phase = "run", .threshold = &two};
     const struct run_plan *const plans[] = {&plan, &plan_of_run};
     for (size_t i = 0; i < COUNT(plans); i++) {
@@ -508,7 +511,7 @@ START_TEST(forged_times_are_seen)
 }
 END_TEST
 
-/* The parent saw the phase take a second; the process says 10 ms. */
+/* The parent saw the phase take a second; the process reports 10 ms. */
 START_TEST(disturbed_pairs_are_set_aside)
 {
     struct evidence own[PAIRS], other[PAIRS];
@@ -527,7 +530,7 @@ START_TEST(disturbed_pairs_are_set_aside)
     ck_assert_int_eq(timing.outcome, TIMING_MET);
     ck_assert_uint_eq(timing.set_aside, 2);
     ck_assert_uint_eq(timing.ratio.pairs, PAIRS - 2);
-    for (int i = 0; i < PAIRS; i++) own[i].clocked = 1; /* all of them, and none of the reference */
+    for (int i = 0; i < PAIRS; i++) own[i].clocked = 1; /* all pairs, and none of the reference's */
     ck_assert_int_eq(timing_compare(&own[0]).outcome, TIMING_FORGED);
     for (int i = 0; i < PAIRS; i++) other[i].clocked = 1; /* the machine's trouble */
     ck_assert_int_eq(timing_compare(&own[0]).outcome, TIMING_TOO_NOISY);
@@ -538,7 +541,7 @@ START_TEST(disturbed_pairs_are_set_aside)
 }
 END_TEST
 
-/* From the first event's call to the second one's, or to the kernel's end. */
+/* From the first event's call to the second event's call, or to the kernel's end. */
 START_TEST(two_events_say_no_more_than_the_host_took)
 {
     const struct trace_record before = {.start_ns = 1000, .end_ns = 2000},
@@ -551,7 +554,7 @@ START_TEST(two_events_say_no_more_than_the_host_took)
 }
 END_TEST
 
-/* Every third round is recorded, which makes it longer: the times of the others count. */
+/* Every third round is recorded and longer for it: the times of the others count. */
 START_TEST(rounds_without_records_give_the_time)
 {
     static const struct {
@@ -602,28 +605,29 @@ START_TEST(an_interval_knows_its_pairs)
     static const double near[] = {0.99, 1.01, 1.0, 1.02};
     static const struct threshold floored = {.ratio = 1.2, .floor_s = 0.001};
 
-    /* The sign test's: of ten, one may lie outside at each end at 95 %, none at 99 %. */
+    /* By the sign test: of ten, one may lie outside at each end at 95 %, none at 99 %. */
     struct ratio ratio = ratio_with(1, ten, 10, &half);
     ck_assert_double_eq_tol(ratio.low, 1.1, 1e-9);
     ck_assert_double_eq_tol(ratio.high, 1.8, 1e-9);
     ck_assert_double_eq_tol(ratio.middle, 1.45, 1e-9);
     ck_assert_int_eq(ratio.answer, RATIO_UNCLEAR);
-    /* Four have Student's: 3.182 standard errors of 0.0129 / 2. */
+    /* Four have Student's interval: 3.182 standard errors of 0.0129 / 2. */
     ratio = ratio_with(1, near, 4, &fifth);
     ck_assert_double_eq_tol(ratio.high, 1.0257, 0.001);
     ck_assert_int_eq(ratio.answer, RATIO_MET);
     ck_assert(!ratio_is_settled(&ratio, 0.3));
     ck_assert(ratio_is_settled(&ratio, 1.5));
-    /* What is 1.45 times a second is far off; of a millisecond it is within a floor of one. */
+    /* 1.45 times a second is far above the limit; 1.45 times a millisecond is within a floor of one
+     * millisecond. */
     ck_assert_int_eq(ratio_with(1, ten + 3, 7, &floored).answer, RATIO_NOT_MET);
     ck_assert_int_eq(ratio_with(0.001, ten + 3, 7, &floored).answer, RATIO_MET);
-    /* One pair is of an exact clock. */
+    /* One pair counts as exact. */
     ck_assert_int_eq(ratio_with(1, ten + 3, 1, &fifth).answer, RATIO_NOT_MET);
 }
 END_TEST
 
-/* Like code, each time with the noise of a small machine: up to a third more, at random. Whatever
- * is drawn, it is never said to be slow; and what takes twice as long never passes. */
+/* Equal code, each time with the noise of a small machine: up to a third more, at random. Such code
+ * must never be judged slow, and code that takes twice as long must never pass. */
 START_TEST(noise_accuses_nobody)
 {
     uint64_t state = 1;
@@ -679,7 +683,7 @@ END_TEST
 
 START_TEST(nothing_is_faster_than_the_link)
 {
-    /* 1000 bytes in 10 ns at best into the device, 500 in 10 out of it. */
+    /* At best 1000 bytes in 10 ns into the device, and 500 out of it. */
     static struct trace_record copies[] = {
         {.kind = TRACE_OPERATION,
          .what = TRACE_COPY,
@@ -716,7 +720,7 @@ START_TEST(nothing_is_faster_than_the_link)
     ck_assert(!timing_beats_the_link(&e, 99e-9, 10000, 0, &least));
     ck_assert_double_eq_tol(least, 100e-9, 1e-12);
     ck_assert(timing_beats_the_link(&e, 80e-9, 10000, 0, &least));
-    ck_assert(timing_beats_the_link(&e, 99e-9, 10000, 10000, &least)); /* 200 ns out */
+    ck_assert(timing_beats_the_link(&e, 99e-9, 10000, 10000, &least)); /* 200 ns for the copy out */
     ck_assert(!timing_beats_the_link(&e, 190e-9, 10000, 10000, &least));
     evidence_release(&e);
     struct evidence none = support_evidence(copies, 0);
@@ -730,7 +734,7 @@ START_TEST(the_emulator_has_its_own_clock)
     struct evidence e = support_evidence(two_phases, COUNT(two_phases));
     struct verdict *v = calloc(1, sizeof *v);
 
-    /* Phase 0: from 10 (its first call) to 400 (its kernel's end), whatever the host's clock says.
+    /* Phase 0: from 10 (its first call) to 400 (its kernel's end), independent of the host's clock.
      */
     ck_assert_double_eq_tol(timing_of_phase(&e, "load"), 390e-9, 1e-12);
     struct run_plan plan = {.phase = "load", .threshold = &fifth};
@@ -752,8 +756,8 @@ START_TEST(the_emulator_has_its_own_clock)
 }
 END_TEST
 
-/* As much as a record may hold, and each of it something else: every judge's question has to be
- * answered without going through all of it for each. */
+/* A record of maximum size with all different entries: every query of a judge must work without a
+ * scan per record. */
 START_TEST(a_full_record_is_judged_at_once)
 {
     const size_t count = (size_t)1 << 17, quarter = count / 4;
@@ -782,7 +786,7 @@ START_TEST(a_full_record_is_judged_at_once)
         (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
     ck_assert_uint_eq(v->failure_count, VERDICT_FAILURES);
     ck_assert_uint_ge(v->failures_left_out, quarter - VERDICT_FAILURES);
-    /* Processor time, a hundredth of what going through it for each takes. */
+    /* Processor time, a hundredth of what a scan per record would take. */
     ck_assert_msg(seconds < 0.5, "%g s", seconds);
     free(v);
     free(records);

@@ -1,5 +1,5 @@
-/* One check under Check: what passes, fails, is skipped, and judges that crash or leave; and on
- * which devices and in which orders a check is judged. */
+/* One check under Check: passes, failures, skips, and judges that crash or exit; and on which
+ * devices and in which orders a check is judged. */
 #include "grader/base/process.h"
 #include "grader/run/cache.h"
 #include "grader/session/check_run.h"
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int judged; /* in the forked child: how often */
+static int judged; /* in the forked child: number of calls */
 
 static void pass(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -51,7 +51,7 @@ static void leave(struct verdict *verdict, const struct evidence *evidence)
 {
     (void)verdict;
     (void)evidence;
-    _exit(77); /* as a skip would, but without saying so */
+    _exit(77); /* the status of a skip, without a skip in the verdict */
 }
 
 static void interrupt(struct verdict *verdict, const struct evidence *evidence)
@@ -100,7 +100,7 @@ static void fail_always(struct verdict *verdict, const struct evidence *evidence
     verdict_fail(verdict, evidence, NULL, "No kernel ran.");
 }
 
-/* What a check says of a run on a GPU with this TRACE_SETTING. */
+/* Judges a run on a device with this TRACE_SETTING. */
 static enum check_outcome run_with(const char *name, const char *text, enum drive_device device,
                                    struct verdict *verdict)
 {
@@ -175,7 +175,7 @@ START_TEST(a_judge_that_breaks_fails_its_own_check)
 }
 END_TEST
 
-/* Who asks one grading to end has not asked whoever called it: ./learn, or a script. */
+/* A signal to one grading must not reach its caller: ./learn, or a script. */
 START_TEST(an_interrupt_is_for_this_process_alone)
 {
     struct verdict *v = malloc(sizeof *v);
@@ -342,7 +342,7 @@ START_TEST(where_checks_are_judged)
     ck_assert_str_eq(found, slot_rows[_i].slots);
     ck_assert_int_eq(count == 0, reason.size > 0);
     text_free(&reason);
-    /* More random orders are for those checks alone that have any. */
+    /* More random orders apply only to checks that have any. */
     size_t more = cache_slots(&devices, &lesson, &check, CACHE_MOST_ORDERS, slots, NULL);
     bool random = count > 0 && found[count - 1] == '2';
     ck_assert_uint_eq(more, random ? count - 2 + CACHE_MOST_ORDERS : count);
@@ -350,7 +350,7 @@ START_TEST(where_checks_are_judged)
 }
 END_TEST
 
-/* What a GPU cannot do says so. */
+/* A run that a GPU cannot do gives that reason. */
 START_TEST(calls_fail_on_the_emulator_only)
 {
     static const struct run_plan plans[] = {

@@ -1,5 +1,5 @@
-/* The console, XML and JSON of results made by hand, against goldens; and that GoogleTest's rules
- * for colours, brief and listing hold. */
+/* The console, XML and JSON output of hand-made results, against golden files; and GoogleTest's
+ * rules for colours, brief and listing. */
 #include "grader/base/files.h"
 #include "grader/session/gtest_report.h"
 #include "grader/session/printer.h"
@@ -101,7 +101,7 @@ static void forget_results(void)
 static const struct options plain = {
     .filter = "*", .repeat = 1, .color = "no", .print_time = true, .output = "", .shards = 1};
 
-/* Prints one iteration as the session does. */
+/* Prints one iteration like the session. */
 static void print_iteration(FILE *out, const struct options *options)
 {
     struct printer printer;
@@ -248,7 +248,7 @@ START_TEST(reports_go_where_they_are_asked_to)
     ck_assert_int_eq(access(path, R_OK), 0);
     ck_assert_int_eq(gtest_report_target(value, &format, path, sizeof path, &why), 0);
     snprintf(wanted, sizeof wanted, "%s/new/grader_1.xml", folder);
-    ck_assert_str_eq(path, wanted); /* the first is not written over */
+    ck_assert_str_eq(path, wanted); /* the existing file is not overwritten */
     ck_assert_int_eq(gtest_report_write(format, "/proc/no/such/place", &results, 0, false, &why),
                      -1);
     text_free(&why);
@@ -263,7 +263,7 @@ START_TEST(a_cause_is_told_once)
 
     *later->verdict = *first->verdict;
     later->outcome = TEST_FAILED;
-    same_cause_shorten(&suites[0], 1, later); /* those before did not say it */
+    same_cause_shorten(&suites[0], 1, later); /* earlier checks did not report it */
     ck_assert_str_eq(failure->what, first->verdict->failures[0].what);
     same_cause_shorten(&suites[0], 2, later);
     ck_assert_str_eq(failure->what, "It has the same cause: see Sum.NothingLeaks above.");
@@ -271,7 +271,7 @@ START_TEST(a_cause_is_told_once)
     ck_assert_uint_eq(failure->place.line, 41);
     ck_assert_str_eq(failure->hint, "");
 
-    /* The same words on another line are another mistake. */
+    /* The same message at another line is another mistake. */
     *later->verdict = *first->verdict;
     failure->place.line = ++place.line;
     same_cause_shorten(&suites[0], 2, later);

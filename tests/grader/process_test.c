@@ -1,4 +1,4 @@
-/* Limits, and that nothing is left running, with small shell programs. */
+/* Limits, and that no process is left running, with small shell programs. */
 #include "grader/base/cgroup.h"
 #include "grader/base/confine.h"
 #include "grader/base/descendants.h"
@@ -105,7 +105,7 @@ static void *take_and_wait(void *unused)
     return unused;
 }
 
-/* The first thread ends, and /proc shows the process as dead. */
+/* The first thread ends, so /proc shows the process as a zombie. */
 static void behind_a_dead_leader(void)
 {
     pthread_t thread;
@@ -147,7 +147,7 @@ static void in_a_threads_own_table(void)
         sleep(600);
 }
 
-/* The pages are one page of zeros; the tables that lead to them are the kernel's memory. */
+/* All pages are one page of zeros; the page tables for them are the kernel's memory. */
 static void in_page_tables(void)
 {
     const size_t all = (MUCH / 4096) << 21;
@@ -194,7 +194,8 @@ START_TEST(a_folder_is_counted)
     text_format(&script, "cd %s; mkdir a; for i in 1 2 3 4 5; do echo > a/$i; done", folder);
     ck_assert_int_eq(system(text_string(&script)), 0);
     ck_assert_uint_eq(held_in_folder(folder, 100, 1 << 20).files, 7);
-    ck_assert_uint_eq(held_in_folder(folder, 3, 1 << 20).files, 4); /* enough to know */
+    /* Enough to know that it is over the limit. */
+    ck_assert_uint_eq(held_in_folder(folder, 3, 1 << 20).files, 4);
     ck_assert_uint_ge(held_in_folder(folder, 100, 1 << 20).bytes, 5 * 512);
     text_free(&script);
     files_remove(folder);
@@ -214,7 +215,8 @@ static void put(const char *path, const char *text)
     ck_assert_int_eq(files_write(whole, text, strlen(text)), 0);
 }
 
-/* We are in /user/session; `down` is what /user hands down. */
+/* Makes a hierarchy with this process in /user/session; `down` lists the controllers that /user
+ * delegates. */
 static void make_hierarchy(const char *down)
 {
     char text[256];
@@ -281,7 +283,7 @@ START_TEST(no_group_is_made_where_none_is_of_use)
 }
 END_TEST
 
-/* With the kernel's own, limits or not, where this machine lets us make one. */
+/* With a real control group, if this machine permits one, with or without limits. */
 START_TEST(a_real_group_is_ended_as_a_whole)
 {
     char parent[PATH_MAX];
@@ -309,8 +311,8 @@ START_TEST(a_real_group_is_ended_as_a_whole)
 }
 END_TEST
 
-/* The kernel ends what wants more than the group has, and refuses one task too many. Where this
- * machine hands down no such limits, tests/cgroup/vm.sh boots one that does. */
+/* The kernel kills a process that wants more memory than the group has, and refuses one task too
+ * many. For machines that delegate no such limits, tests/cgroup/vm.sh boots one that does. */
 START_TEST(a_real_group_holds_its_limits)
 {
     const size_t most = (size_t)32 << 20;
@@ -346,7 +348,7 @@ START_TEST(a_real_group_holds_its_limits)
 }
 END_TEST
 
-/* One processor, and somebody on it who goes first: each session has its share (sched(7), on
+/* One processor, and a thread on it with precedence: each session has its share (sched(7), on
  * autogroups), and within it SCHED_IDLE comes last. */
 static int processor;
 static volatile bool hog_ends;
@@ -363,7 +365,7 @@ static void *hog(void *user)
     return user;
 }
 
-/* Its own clock stands still while it gets no processor; when nothing will come of that, the
+/* The program's own clock stands still while it gets no processor; when that does not end, the
  * machine is to blame. */
 START_TEST(a_busy_machine_makes_nobody_late)
 {
@@ -400,7 +402,7 @@ START_TEST(what_stays_is_counted_and_ended)
     ck_assert_int_eq(process_result(p)->ending, PROCESS_EXITED);
     ck_assert_uint_ge(process_result(p)->left_running, 3);
     process_free(p);
-    p = start("sleep 0.05 & exit 0", (struct process_limits){0}); /* ends soon: not counted */
+    p = start("sleep 0.05 & exit 0", (struct process_limits){0}); /* it ends soon: not counted */
     ck_assert_uint_eq(process_result(p)->left_running, 0);
     process_free(p);
 }
@@ -479,7 +481,7 @@ START_TEST(an_interrupt_ends_all)
 }
 END_TEST
 
-/* One that comes before anybody waits is not lost. */
+/* A signal that comes before the wait is not lost. */
 START_TEST(an_interrupt_before_the_wait_ends_all)
 {
     const char *arguments[] = {"/bin/sleep", "600", NULL}, *environment[] = {NULL};
@@ -537,7 +539,7 @@ static long no_signal_to_thread_of(pid_t pid)
     return syscall(SYS_tgkill, pid, pid, 0);
 }
 
-/* The kernel looks at the lower half of a process number alone. */
+/* The kernel uses the lower half of a process number only. */
 static long no_signal_with_more_bits(pid_t pid)
 {
     return syscall(SYS_kill, (1L << 32) | pid, 0);
@@ -600,7 +602,7 @@ static const struct {
     {descriptor_opened, "pidfd_open"},
 };
 
-/* Runs in a forked child that is held to the filter; 0, or the number of what was wrong. */
+/* Runs `reach` in a forked child under the filter; returns 0, or the number of the failed step. */
 static int confined(long (*reach)(pid_t pid), const char *name)
 {
     struct sigaction action = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
@@ -608,7 +610,7 @@ static int confined(long (*reach)(pid_t pid), const char *name)
     const pid_t parent = getppid();
     int status;
 
-    setsid(); /* as every program that is started here: its group is not its parent's */
+    setsid(); /* like every program that is started: its group is not its parent's */
     sigaction(SIGSYS, &action, NULL);
     const size_t count = descendants_ancestors(getpid(), above, CONFINE_MOST);
     if (count < 2 || above[0] != parent || above[count - 1] == parent) return 1;
@@ -622,7 +624,7 @@ static int confined(long (*reach)(pid_t pid), const char *name)
     }
     if (syscall(SYS_pidfd_send_signal, 0, 0, NULL, 0) != -1 || errno != ENOSYS) return 5;
 
-    /* Itself and its own children are its own business. */
+    /* The process itself and its own children are not restricted. */
     last_refused = 0;
     if (kill(getpid(), 0) != 0 || kill(0, 0) != 0 || limit_asked(0) != 0) return 6;
     const pid_t child = fork();
@@ -649,8 +651,8 @@ START_TEST(what_is_above_cannot_be_reached)
 }
 END_TEST
 
-/* Written out, and not the filter's own table: a row that is lost there has to be missed here. Each
- * is called with what no kernel takes. */
+/* Listed here independently of the filter's own table, so that a row missing there is noticed. Each
+ * is called with arguments that no kernel accepts. */
 static const struct {
     long number;
     const char *name;
@@ -700,7 +702,7 @@ END_TEST
 
 static const int own_limits[] = {RLIMIT_NPROC, RLIMIT_AS, RLIMIT_DATA};
 
-/* 0, or the number of what was wrong. */
+/* Returns 0, or the number of the failed step. */
 static int keeps_limit(int which)
 {
     struct rlimit limit, asked;
@@ -712,7 +714,7 @@ static int keeps_limit(int which)
     if (setrlimit(which, &limit) != -1 || errno != EPERM) return 4;
     if (prlimit(getpid(), which, &limit, NULL) != -1 || errno != EPERM) return 5;
     if (syscall(SYS_setrlimit, which, &limit) != -1 || errno != EPERM) return 6;
-    /* Others are its own business. */
+    /* Other limits are not restricted. */
     if (getrlimit(RLIMIT_CORE, &limit) != 0 || setrlimit(RLIMIT_CORE, &limit) != 0) return 7;
     return syscall(SYS_setrlimit, RLIMIT_CORE, &limit) == 0 ? 0 : 8;
 }

@@ -1,5 +1,5 @@
-/* Points and reports, from a class made by hand (golden/class.json): each kind of report against a
- * golden file, and what is left of a file when it cannot be written. */
+/* Points and reports of a hand-made class (golden/class.json): each report format against a golden
+ * file, and the state of a file when it cannot be written. */
 #include "grader/base/files.h"
 #include "grader/report/report.h"
 #include "support.h"
@@ -19,7 +19,7 @@ static void clean(void)
     text_free(&why);
 }
 
-/* The class of golden/class.json, with points by the lines of `marks`. */
+/* Makes the class of golden/class.json, with points by the lines of `marks`. */
 static json_t *make_class(const char *lines)
 {
     json_t *class = json_read(GOLDEN_FOLDER "/class.json", (size_t)1 << 20), *record;
@@ -61,7 +61,8 @@ START_TEST(a_check_has_a_point)
 {
     json_t *class = make_class("");
 
-    /* Ada: all but the check of time, and one that cannot be judged here, which does not count. */
+    /* Ada: everything except the check of time, and one check that cannot be judged here, which
+     * does not count. */
     ck_assert_double_eq(score(class, 0), 3);
     ck_assert_double_eq(most(class, 0), 4);
     /* Grace handed in the stub of the second lesson: its skipped check counts as failed. */
@@ -192,7 +193,7 @@ START_TEST(a_full_disk_leaves_the_file_as_it_was)
     ck_assert_int_eq(error, EFBIG);
     ck_assert_int_eq(files_read(text_string(&path), 100, &content), 0);
     ck_assert_str_eq(text_string(&content), "old");
-    /* And nothing lies beside it. */
+    /* Nothing is left beside it. */
     unlink(text_string(&path));
     text_format(&path, "/..");
     path.data[strlen(text_string(&path)) - strlen("/file/..")] = '\0';

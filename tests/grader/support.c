@@ -59,7 +59,7 @@ static void remove_made(void)
 
 const char *support_folder(void)
 {
-    /* Not by ck_assert: main may call this too. */
+    /* Without ck_assert, because main may call this too. */
     if (maker != getpid()) {
         maker = getpid();
         made_count = 0;

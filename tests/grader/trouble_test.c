@@ -1,6 +1,6 @@
-/* The machine's troubles, each brought about for real as far as the machine lets us: whatever is
- * missing, a right submission is never failed, the exit status is 2 with the reason, and with the
- * trouble gone the same cache and the same class give a pass. */
+/* Each trouble of the machine is caused for real, as far as the machine permits: whatever is
+ * missing, a right submission never fails, the exit status is 2 with the reason, and without the
+ * trouble the same cache and the same class give a pass. */
 #include "grader/base/files.h"
 #include "grader/base/trouble.h"
 #include "support.h"
@@ -22,7 +22,7 @@ static void set_up(void)
     snprintf(work, sizeof work, "%s", support_folder());
 }
 
-/* Runs a line of the shell in `work`; $GRADER is the grader, whose cache is work/cache. */
+/* Runs a shell command line in `work`; $GRADER is the grader, with work/cache as its cache. */
 static int shell(const char *line)
 {
     char cache[128], told[128];
@@ -63,7 +63,7 @@ static void write_file(const char *name, const char *text, mode_t mode)
 #define SMALL(options, rest)                                                                       \
     "unshare -rm sh -c 'mkdir -p small && mount -t tmpfs -o " options                              \
     " none small || exit 77; " rest "'"
-/* As somebody who is not root. */
+/* Runs as a user other than root. */
 #define AS_NOBODY                                                                                  \
     "chmod 777 .; p=; test $(id -u) -ne 0 ||"                                                      \
     " p='setpriv --reuid=65534 --regid=65534 --clear-groups'; $p test -x $GRADER || exit 77; "
@@ -71,9 +71,9 @@ static void write_file(const char *name, const char *text, mode_t mode)
 
 static const struct {
     const char *what;
-    const char *line;    /* of the shell; exit status 77: not possible here */
+    const char *line;    /* shell command line; exit status 77: not possible here */
     const char *cc;      /* the compiler, as a script; NULL: the real one */
-    const char *because; /* in the language of trouble.def */
+    const char *because; /* the reason, as in trouble.def */
 } rows[] = {
     {"a cache on a read-only disk",
      SMALL("size=1m", "mount -o remount,ro small; STAND_IN_CACHE=$PWD/small exec $GRADER" RIGHT),
@@ -141,7 +141,7 @@ START_TEST(a_right_submission_is_not_failed)
 }
 END_TEST
 
-/* What makes no difference. */
+/* Conditions that must make no difference. */
 static const char *const harmless[] = {
     "HOME=/proc exec $GRADER" RIGHT,
     "exec $GRADER" RIGHT " <&-",
@@ -175,7 +175,7 @@ static const struct {
 
 #define MOST_CALLS 400
 
-/* The n-th call of its kind fails, for each n; with what was compiled before, or without. */
+/* The n-th call of its kind fails, for each n; with an empty cache, or with a filled one. */
 static void refuse_each(const char *call, int error, bool fresh, int step)
 {
     char line[400], told[128];
@@ -186,7 +186,7 @@ static void refuse_each(const char *call, int error, bool fresh, int step)
         snprintf(line, sizeof line, "%s LD_PRELOAD=$REFUSE REFUSE_CALL=%s:%d:%d exec $GRADER" RIGHT,
                  fresh ? "rm -rf cache;" : "", call, n, error);
         const int status = shell(line);
-        if (access(told, F_OK) != 0) return; /* there are no so many */
+        if (access(told, F_OK) != 0) return; /* there are fewer calls */
         ck_assert_msg(status == 0 || status == 2, "%s:%d: status %d\n%s%s", call, n, status,
                       text_string(&out), text_string(&err));
         ck_assert_msg(!says("[  FAILED  ]"), "%s:%d\n%s%s", call, n, text_string(&out),
@@ -204,8 +204,8 @@ START_TEST(any_call_may_be_refused)
 }
 END_TEST
 
-/* The submission's own threads: one that gets no stack is, to whoever asks for it, one that the
- * system has not (EAGAIN). */
+/* The submission's own threads: a thread for which there is no memory for a stack looks to its
+ * starter as if the system had no thread left (EAGAIN). */
 static const char starts_a_thread[] =
     "#include \"lesson.h\"\n#include <pthread.h>\n"
     "static void *nothing(void *x) { return x; }\n"
@@ -294,7 +294,7 @@ static const struct {
      TROUBLE_MISSING},
     {"the software device was built for a newer processor than this machine's. Build it here\n",
      TROUBLE_PROCESSOR},
-    /* A source may quote them. */
+    /* A source may quote these messages. */
     {"sum.c:1:2: error: #error No space left on device\n", TROUBLE_NONE},
     {"    1 | #error Killed signal terminated program cc1\n", TROUBLE_NONE},
     {"sum.c:1:2: error: #error x: fatal error: error writing to y: No space left on device\n",

@@ -1,4 +1,4 @@
-/* The reductions of lesson 07's judge, and what it says about wrong results. */
+/* The reductions of lesson 07's judge, and its explanations of wrong results. */
 #include "grader/child/drive.h"
 #include "grader/lessons/07_reductions/fold.h"
 
@@ -74,7 +74,7 @@ START_TEST(every_kind_folds)
     ck_assert(expected.exists);
     ck_assert(fold_right(&wanted, &expected, known[kind].expected));
 
-    /* The same with one of the elements as init. */
+    /* The same, with one of the elements as init. */
     wanted.size = 3;
     wanted.with_init = 1;
     memcpy(wanted.init, known[kind].elements[3].bytes, fold_element_size(kind));
@@ -97,14 +97,14 @@ START_TEST(empty_is_init_or_nothing)
 }
 END_TEST
 
-/* Random elements of every kind never hide a zero, a missing element or a second init. */
+/* Random elements of every kind reveal an additional zero, a missing element or a second init. */
 START_TEST(drawn_elements_show_slips)
 {
     uint32_t kind = (uint32_t)_i, prime = 998244353u;
     struct random_source random;
     random_seed(&random, 7);
     if (kind == REDUCTION_MAX_FLOAT || kind == REDUCTION_MIN_INT32 || kind == REDUCTION_SUM_FLOAT)
-        return; /* a maximum hides what is smaller */
+        return; /* a maximum hides smaller elements */
     for (int round = 0; round < 50; round++) {
         union fold_value all = fold_draw(&random, kind, prime);
         union fold_value more = fold_combine(kind, prime, all, fold_draw(&random, kind, prime));
@@ -173,7 +173,7 @@ START_TEST(zero_too_many_is_named)
 }
 END_TEST
 
-/* A float sum may be off by roundings, not by an element. */
+/* A float sum may be off by rounding errors, not by an element. */
 START_TEST(float_tolerance_is_tight)
 {
     enum { COUNT = 15000 };

@@ -23,15 +23,15 @@ static size_t members_of(const unsigned char *picture, size_t count)
     return members;
 }
 
-/* 24,808 members: counted with a second program that contracts as nvcc does (fma on both lines),
- * with abs(z) as hypotf. Without fma 32 pixels differ. */
+/* 24,808 members: counted by a second program that contracts as nvcc does (fma on both lines), with
+ * abs(z) as hypotf. Without fma 32 pixels differ. */
 START_TEST(the_whole_set)
 {
     unsigned char *picture = malloc(COUNT);
     ck_assert_ptr_nonnull(picture);
     reference_draw(&whole, REFERENCE_RIGHT, picture);
     ck_assert_uint_eq(members_of(picture, COUNT), 24808);
-    /* The corners have escaped; the middle, 0 and -1, has not. */
+    /* The corners have escaped; the middle and -1 have not. */
     ck_assert_uint_eq(picture[0], 0);
     ck_assert_uint_eq(picture[SIDE / 2 * SIDE + SIDE / 2], 1);
     ck_assert_uint_eq(picture[SIDE / 2 * SIDE + SIDE / 4], 1);
@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(both_ends_are_included)
 {
-    /* -2, 0 and 2 on both axes: -2 goes to 2 and stays there, which is not beyond the bound. */
+    /* -2, 0 and 2 on both axes: -2 goes to 2 and stays there, which is not above the bound. */
     struct mandelbrot_exchange_view line = whole;
     unsigned char picture[9];
     line.width = line.height = 3;
@@ -51,7 +51,7 @@ START_TEST(both_ends_are_included)
 }
 END_TEST
 
-/* Off the middle, every slip gives another picture, and each slip has its sentence. */
+/* Away from the middle, every mistake gives another picture, and each has its sentence. */
 START_TEST(slips_differ)
 {
     struct mandelbrot_exchange_view view = whole;

@@ -1,4 +1,5 @@
-/* The products of lesson 12's judge, what rounding explains, and what is said of wrong ones. */
+/* The products of lesson 12's judge, the tolerance for rounding, and the explanations of wrong
+ * products. */
 #include "grader/lessons/12_matmul/product.h"
 
 #include <check.h>
@@ -10,7 +11,7 @@ enum { M = 5, N = 19, P = 7, TILE = 16 };
 static const struct product shape = {1, M, N, P};
 static float a[M * N], b[N * P], c[M * P];
 
-/* In float, over [from, to), by `step`: 1 or -1. */
+/* Multiplies in float, over [from, to), by `step`: 1 or -1. */
 static void multiply(int from, int to, int step)
 {
     for (int i = 0; i < M; i++)
@@ -59,7 +60,7 @@ START_TEST(a_wrong_element_is_found_where_it_is)
     ck_assert_uint_eq(wrong(&first, &must), 2);
     ck_assert_uint_eq(first, 2 * P + 3);
     ck_assert_double_eq_tol(must, right, 1e-3);
-    memset(&c[0], 0xff, sizeof c[0]); /* a NaN is near to nothing */
+    memset(&c[0], 0xff, sizeof c[0]); /* a NaN is within no tolerance */
     ck_assert_uint_eq(wrong(&first, &must), 3);
     ck_assert_uint_eq(first, 0);
 }

@@ -1,4 +1,4 @@
-/* What lesson 11's judge knows of structs and parameters, against the compiler's own. */
+/* The model of structs and parameters in lesson 11's judge, against the compiler's layout. */
 #include "grader/lessons/11_structs/model.h"
 
 #include <check.h>
@@ -26,7 +26,7 @@ START_TEST(the_layout_is_the_compilers)
 }
 END_TEST
 
-/* Parameters lie as fields do. */
+/* Parameters are laid out like fields. */
 START_TEST(parameters_lie_as_fields)
 {
     struct large {
@@ -65,7 +65,7 @@ END_TEST
 START_TEST(what_was_packed_without_gaps_is_known)
 {
     static const unsigned char bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-    /* A byte, two, four, eight, one, end to end, looked for at 0, 2, 4, 8 and 16. */
+    /* Five values of 1, 2, 4, 8 and 1 bytes, packed, but expected at 0, 2, 4, 8 and 16. */
     static const unsigned char tight[STRUCTS_SEEN] = {1,  3,  4,  5,  6,  7,  8,  9,
                                                       10, 11, 12, 13, 14, 15, 16, 99};
     struct structs_case c = {.kernel = STRUCTS_LOOK_GROWING, .arguments = 5};

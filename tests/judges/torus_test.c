@@ -1,4 +1,4 @@
-/* The Game of Life of lesson 08's judge, and what it says about wrong lattices. */
+/* The Game of Life of lesson 08's judge, and its explanations of wrong lattices. */
 #include "grader/lessons/08_life/torus.h"
 
 #include <check.h>
@@ -8,7 +8,7 @@
 #define SIDE 8
 #define CELLS ((size_t)SIDE * SIDE)
 
-/* Of a picture, '#' for a cell that is alive. */
+/* Draws from a picture, '#' for a living cell. */
 static void draw(int32_t cells[CELLS], const char *picture)
 {
     for (size_t i = 0; i < CELLS; i++) cells[i] = picture[i] == '#';
@@ -23,7 +23,8 @@ static const char glider[] = ".#......"
                              "........"
                              "........";
 
-/* One step along the diagonal every four generations: after 4 * SIDE it has gone around both ways.
+/* A glider moves one step along the diagonal every four generations: after 4 * SIDE it has gone
+ * around both ways.
  */
 START_TEST(a_glider_goes_around_the_torus)
 {
@@ -47,7 +48,8 @@ END_TEST
 
 START_TEST(a_torus_need_not_be_square)
 {
-    /* A whole column is alive; three high, it has no end, and its neighbours three neighbours. */
+    /* A whole column is alive: in a torus of height three it has no end, and each neighbouring cell
+     * has three neighbours. */
     static const int32_t column[5 * 3] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0};
     const struct torus narrow = {5, 3, column};
     int32_t *const next = torus_generation(&narrow, 1);
@@ -57,8 +59,8 @@ START_TEST(a_torus_need_not_be_square)
 }
 END_TEST
 
-/* Tiles side by side all go the way of one: those whose rows fit into a word are counted in another
- * way than those whose rows do not. */
+/* Tiles side by side all evolve like one: rows that fit into a word are counted by other code than
+ * longer rows. */
 START_TEST(wide_and_narrow_rows_are_counted_alike)
 {
     const uint32_t width = (uint32_t)_i, height = 1 + width % 7, tiles = 64 / width + 1;
@@ -85,7 +87,7 @@ START_TEST(wide_and_narrow_rows_are_counted_alike)
 }
 END_TEST
 
-/* Counted anew, in another way than the judge's. */
+/* Counts the next generation in another way than the judge. */
 static void make(const int32_t *now, int32_t *next, int reach, int self, int two, int born)
 {
     for (int y = 0; y < SIDE; y++)
@@ -104,7 +106,7 @@ static void make(const int32_t *now, int32_t *next, int reach, int self, int two
         }
 }
 
-/* `reach`: how many neighbours, and 10 more where there are edges. */
+/* `reach`: number of neighbours, plus 10 where the lattice has edges. */
 static const struct {
     int reach, self, two, born, generations;
     const char *words;

@@ -1,5 +1,5 @@
 /* The parts of ./learn that need no terminal: every check has its three hints; pages are cut and
- * wrapped by columns; a grading can be ended whatever it is doing. */
+ * wrapped by columns; a grading can be ended at any time. */
 #include "grader/base/text.h"
 #include "grader/learn/grading.h"
 #include "grader/learn/page.h"
@@ -90,7 +90,7 @@ START_TEST(bars)
 }
 END_TEST
 
-/* A save ends a grading while its verdicts fill the pipe: nobody waits for the other. */
+/* A save ends a grading while its verdicts fill the pipe: neither side waits for the other. */
 START_TEST(a_grading_that_tells_more_than_fits_can_be_ended)
 {
     const struct lesson *const only[] = {lesson_table[0], NULL};
@@ -101,7 +101,7 @@ START_TEST(a_grading_that_tells_more_than_fits_can_be_ended)
     const int room = fcntl(grading.fd, F_SETPIPE_SZ, (int)sysconf(_SC_PAGESIZE));
     ck_assert_int_gt(room, 0);
     ck_assert_uint_gt(sizeof(struct verdict), (size_t)room);
-    /* It has begun to tell of a verdict, and cannot go on. */
+    /* The process has begun to send a verdict, and is blocked. */
     while (waiting != before || waiting < room / 2) {
         before = waiting;
         usleep(20000);
@@ -122,7 +122,7 @@ int main(void)
     tcase_add_test(tcase, wide_characters_take_two_columns);
     tcase_add_test(tcase, bars);
     tcase_add_test(tcase, a_grading_that_tells_more_than_fits_can_be_ended);
-    tcase_set_timeout(tcase, 300); /* where the machine does much else */
+    tcase_set_timeout(tcase, 300); /* for a busy machine */
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

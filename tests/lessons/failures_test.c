@@ -1,5 +1,5 @@
-/* Which calls are made to fail, and what is said of the runs in which one was, on evidence made by
- * hand. */
+/* Which calls are made to fail, and how the runs with a failed call are judged, on hand-made
+ * evidence. */
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/injections.h"
@@ -23,7 +23,7 @@ static const struct lesson lesson = {
 
 enum { MOST = 400 };
 
-/* What the student's function left in such a run. */
+/* The results of the student's function in such a run. */
 struct left {
     int code;
     bool right;
@@ -76,7 +76,7 @@ static void indexed(struct evidence *evidence)
 
 static char names[2000];
 
-/* What is chosen, one after another. */
+/* Returns the chosen calls, one after another. */
 static const char *chosen(struct evidence *evidence, size_t most, size_t *calls)
 {
     struct injection faults[INJECTIONS_MOST];
@@ -92,7 +92,7 @@ static const char *chosen(struct evidence *evidence, size_t most, size_t *calls)
     return names;
 }
 
-/* Numbered as the device counts them, the drive's own before and between included. */
+/* Numbered as the device counts them, including the drive's own calls before and between. */
 START_TEST(all_that_can_fail_in_the_phases)
 {
     struct evidence evidence = make();
@@ -125,7 +125,8 @@ START_TEST(none_without_a_phase)
 }
 END_TEST
 
-/* Where the check asks which one fails: of a line that is executed in two phases both ends of both.
+/* For a check that asks which call fails: a line that is executed in two phases has both ends
+ * chosen in both.
  */
 START_TEST(the_ends_of_each_line_and_phase)
 {
@@ -146,7 +147,7 @@ START_TEST(the_ends_of_each_line_and_phase)
 }
 END_TEST
 
-/* Of many: every line's first and last, however often the others come. */
+/* With many calls: the first and last of every line are chosen, however often other lines call. */
 START_TEST(of_many_every_line_is_there)
 {
     struct evidence evidence = make();
@@ -227,7 +228,8 @@ static void more(struct verdict *of, const struct evidence *evidence, const stru
 static const struct failures_contract contract = {
     .api = ANSWER_RUNTIME, .answer = answer, .right = is_right, .more = more};
 
-/* A run in which the function made two things, the second of which failed, and gave the first back.
+/* Makes a run in which the function made two objects, the second of which failed, and released the
+ * first.
  */
 static struct evidence *run_with_a_failure(int code, bool right)
 {
@@ -388,7 +390,8 @@ START_TEST(a_crash_without_a_record_as_well)
 }
 END_TEST
 
-/* It took another way, and no call failed: that says nothing, but not all may be so. */
+/* The program took another path, and no call failed: such a run proves nothing, but not all runs
+ * may be so. */
 START_TEST(a_run_in_which_none_failed_counts_for_nothing)
 {
     struct evidence *evidence = run_with_a_failure(0, false);
@@ -400,7 +403,7 @@ START_TEST(a_run_in_which_none_failed_counts_for_nothing)
 }
 END_TEST
 
-/* The drive's own call failed, and the drive gave up: that is not the student's fault. */
+/* A call of the drive's own failed, and the drive gave up: the student is not to blame. */
 START_TEST(a_failure_of_the_drives_own_counts_for_nothing)
 {
     struct evidence *evidence = &runs[run_count++];

@@ -1,6 +1,5 @@
-/* What the judges of several lessons share, on evidence made by hand: the numbers that they compare
- * with, what they say of a wrong array, what they say of a returned code, what they take for a
- * wait.
+/* Functions that the judges of several lessons share, on hand-made evidence: expected numbers,
+ * explanations of wrong arrays and of return codes, detection of waits.
  */
 #include "grader/evidence/answer.h"
 #include "grader/evidence/evidence.h"
@@ -23,7 +22,7 @@
 
 static const struct lesson lesson = {
     .folder = "09_by_hand", .function = "work", .files = (const char *const[]){"work.c", NULL}};
-static struct trace_record *records; /* the evidence's own */
+static struct trace_record *records; /* belongs to the evidence */
 static struct evidence evidence;
 static struct verdict verdict;
 static struct phase phase;
@@ -39,7 +38,7 @@ static void mark(uint32_t flags)
     put((struct trace_record){.kind = TRACE_MARK, .flags = flags, .name = PHASE});
 }
 
-/* A call that asks for nothing. */
+/* Adds a call that asks for no operation. */
 static void call(const char *name, int code)
 {
     struct trace_record record = {.kind = TRACE_CALL, .code = code};
@@ -47,7 +46,7 @@ static void call(const char *name, int code)
     put(record);
 }
 
-/* A call and what it asks for. */
+/* Adds a call and its operation. */
 static void request(const char *name, uint32_t what)
 {
     static uint64_t requests;
@@ -222,7 +221,7 @@ END_TEST
 START_TEST(an_unexpected_error_names_the_call_that_gave_it)
 {
     begin();
-    call("cudaEventQuery", 600); /* an answer, not an error */
+    call("cudaEventQuery", 600); /* "not ready" is not an error */
     call("cudaMemcpyAsync", 1);
     end();
     struct answer answer = answer_of(1);
@@ -288,7 +287,7 @@ END_TEST
 START_TEST(waits_between_requests_are_early)
 {
     begin();
-    request("cudaMemcpy", TRACE_COPY); /* waits itself, and more follows */
+    request("cudaMemcpy", TRACE_COPY); /* waits itself, and more work follows */
     call("cudaDeviceSynchronize", 0);
     request("cudaLaunchKernel", TRACE_KERNEL);
     request("cudaMemcpy", TRACE_COPY); /* the last request may wait */

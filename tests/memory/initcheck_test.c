@@ -1,4 +1,4 @@
-/* What is written and what was only touched, bit for bit against the obvious. */
+/* Written and unwritten memory, bit by bit, against an obvious implementation. */
 #include "emulator/memory/initcheck.h"
 
 #include <check.h>
@@ -75,7 +75,7 @@ START_TEST(bits_that_cover_everything_are_everything)
 }
 END_TEST
 
-/* Random ranges against an array of bytes. */
+/* Random ranges, compared with an array of bytes. */
 START_TEST(as_byte_by_byte)
 {
     static unsigned char written[SIZE], read[SIZE];
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(regions_are_apart)
 {
-    /* The same bucket of the table, and another. */
+    /* A region in the same bucket of the table, and one in another. */
     struct memory_region others[] = {{.size = SIZE, .id = 7 + 1024}, {.size = SIZE, .id = 8}};
     memory_initcheck_follow(&region);
     for (int i = 0; i < 2; i++) memory_initcheck_follow(&others[i]);

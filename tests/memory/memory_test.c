@@ -1,4 +1,4 @@
-/* Memory by itself: bounds, guards, poison, what is said of addresses that are none, traps. */
+/* Device memory alone: bounds, guards, poison, descriptions of invalid addresses, traps. */
 #include "emulator/memory/memory.h"
 
 #include <check.h>
@@ -36,7 +36,7 @@ START_TEST(a_region_is_poisoned_writable_and_aligned)
     const struct memory_region *a = make((enum memory_kind)_i, 5 * MIB + 3);
     ck_assert_uint_eq(a->address % MEMORY_ALIGNMENT, 0);
     ck_assert_uint_eq(a->bytes[0], MEMORY_POISON);
-    ck_assert_int_eq(memcmp(a->bytes, a->bytes + 1, a->size - 1), 0); /* so all are the first */
+    ck_assert_int_eq(memcmp(a->bytes, a->bytes + 1, a->size - 1), 0); /* so all equal the first */
     memset(a->bytes, 1, a->size);
     const struct memory_region *b = make((enum memory_kind)_i, 5 * MIB + 3);
     ck_assert_uint_eq(b->bytes[0], MEMORY_POISON);
@@ -50,7 +50,7 @@ static bool all_are(const unsigned char *bytes, uint64_t from, uint64_t end, uns
     return from == end;
 }
 
-/* Pages change under what is overwritten; what is beside it, written or not, does not. */
+/* Overwritten pages are replaced; the bytes beside the range, written or not, are unchanged. */
 START_TEST(what_is_overwritten_leaves_the_rest_as_it_is)
 {
     enum { SIZE = 9 * MIB + 5, FROM = MIB + 7, END = 8 * MIB + 1, WRITTEN = 6 * MIB };
@@ -63,7 +63,7 @@ START_TEST(what_is_overwritten_leaves_the_rest_as_it_is)
         ck_assert(all_are(a->bytes, FROM, END, value));
         ck_assert(all_are(a->bytes, END, SIZE, MEMORY_POISON));
     }
-    memory_overwrite(a->address, SIZE + 1); /* not all of it is memory */
+    memory_overwrite(a->address, SIZE + 1); /* a part of the range is not memory */
     memory_overwrite(a->address + SIZE + KIB, 3 * MIB);
     ck_assert(all_are(a->bytes, 0, FROM, 1));
     ck_assert(all_are(a->bytes, END, SIZE, MEMORY_POISON));
@@ -138,7 +138,7 @@ END_TEST
 
 START_TEST(addresses_are_used_again_when_all_have_been_used)
 {
-    /* 64 GiB of addresses, 32 MiB at a time: more often than they fit. */
+    /* 64 GiB of addresses, 32 MiB at a time: more allocations than fit. */
     uint64_t first = 0;
     bool again = false;
     for (int i = 0; i < 3000; i++) {
@@ -214,7 +214,7 @@ static void tell(uint64_t address, bool is_store, uint64_t pc, const struct memo
     if (write(told[1], facts, sizeof facts) != sizeof facts) _exit(9);
 }
 
-/* Touches `offset` bytes into a region in a child; returns what the handler was told. */
+/* Accesses `offset` bytes into a region in a child; returns the facts that the handler received. */
 static void touch_in_child(int64_t offset, bool store, bool freed, uint64_t facts[4])
 {
     int status;

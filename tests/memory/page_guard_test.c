@@ -1,5 +1,5 @@
-/* Promises of guards: the host's touch of what is guarded is told, once for its page, and goes
- * on; whatever is not wholly guarded is left alone. */
+/* Promises of page guards: the host's access to guarded memory is reported, once for its page, and
+ * continues; a page that is not completely guarded is left alone. */
 #include "emulator/memory/page_guard.h"
 
 #include <check.h>
@@ -25,8 +25,9 @@ static void tell(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
     told.pc = pc;
 }
 
-static enum page_guard_lock answer; /* PAGE_GUARD_LOCKED, unless said otherwise */
-/* What another thread drops just before this one has the lock, and when it has given it back. */
+static enum page_guard_lock answer; /* PAGE_GUARD_LOCKED, unless a test changes it */
+/* Guards that another thread drops just before this one takes the lock, and after it has released
+ * it. */
 static uint64_t dropped_before, dropped_behind;
 
 static enum page_guard_lock lock(void)
@@ -69,7 +70,7 @@ static uint64_t raise(size_t first, size_t size, bool reads_allowed)
     return page_guard_raise(region, region->address + first, size, reads_allowed);
 }
 
-/* How often a touch of that byte is told. */
+/* Returns how often an access to that byte is reported. */
 static unsigned load(size_t at)
 {
     const unsigned before = told.count;
@@ -132,7 +133,7 @@ START_TEST(page_guards_that_overlap_are_dropped_one_by_one)
 }
 END_TEST
 
-/* Where only a part of a page is in use, the rest may be touched. */
+/* Where only a part of a page is guarded memory, the rest may be accessed. */
 START_TEST(bytes_beside_are_left_alone)
 {
     ck_assert_uint_eq(raise(100, 200, false), 0);
@@ -144,8 +145,8 @@ START_TEST(bytes_beside_are_left_alone)
 }
 END_TEST
 
-/* Behind its last byte an allocation's page is nobody's; memory that was registered shares its
- * first and last page with whatever lies beside it. */
+/* The rest of an allocation's last page is unused; registered memory shares its first and last page
+ * with neighbouring data. */
 START_TEST(only_an_allocation_owns_its_last_page)
 {
     const struct memory_region *small =
@@ -212,7 +213,7 @@ END_TEST
 START_TEST(what_the_system_is_handed_is_opened_before)
 {
     const uint64_t guard = raise(0, 2 * PAGE, false);
-    /* Beside the guard nothing is told. */
+    /* Accesses beside the guard are not reported. */
     page_guard_open(region->address + 2 * PAGE, 3 * PAGE, true, 5);
     ck_assert_uint_eq(told.count, 0);
     page_guard_open(region->address + PAGE, 3 * PAGE, true, 5);
@@ -268,7 +269,7 @@ START_TEST(what_the_device_reads_is_told_once_the_host_writes)
 }
 END_TEST
 
-/* The program's own mistake stays one while guards come and go. */
+/* An invalid access of the program is still passed on while guards come and go. */
 START_TEST(a_wrong_access_beside_guards_is_passed_on)
 {
     page_guard_drop(raise(0, PAGE, false));

@@ -1,6 +1,6 @@
-/* Promises of opencl/: objects are counted, and what leads to none does not reach OpenCL; what a
- * command brings is there when it was waited for, and its times as well; a call that is made to
- * fail does nothing; nothing is lost to who calls when the record is full.
+/* Promises of opencl/: objects are counted, and an invalid handle does not reach OpenCL; the
+ * results of a command are there after a wait, and so are its times; a call that is made to fail
+ * does nothing; nothing is lost for the caller when the record is full.
  */
 #include "grader/child/drive_opencl.h"
 #include "opencl/layer.h"
@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#undef fail /* Check's old one; the drive has one */
+#undef fail /* an old macro of Check's; the drive has a member of that name */
 
-/* As OpenCL's header has them, of which none is needed here. */
+/* As in OpenCL's header, which is not needed otherwise. */
 #define DECLARE_RELEASE(name)                                                                      \
     cl_int clRelease##name(cl_handle handle);                                                      \
     cl_int clRetain##name(cl_handle handle)
@@ -62,9 +62,9 @@ static char folder[64], path[96];
 static struct stand_in *stand_in;
 static const struct drive_opencl *drive;
 static cl_handle device, context, queue;
-static int things; /* of OpenCL's, before the test made any */
+static int things; /* OpenCL objects that existed before the test made any */
 
-/* With room for so many records (0: enough). */
+/* Begins with room for `capacity` records (0: enough). */
 static void begin(uint32_t capacity, const char *shown)
 {
     char pattern[] = "/tmp/opencl_test.XXXXXX";
@@ -75,7 +75,7 @@ static void begin(uint32_t capacity, const char *shown)
     setenv(TRACE_PATH_VARIABLE, path, 1);
     setenv("HOME", folder, 1);
     if (shown != NULL) setenv(DEVICES_VARIABLE, shown, 1);
-    /* The layer gets the same by its name. */
+    /* The layer loads the same library by its name. */
     void *library = dlopen(STAND_IN, RTLD_NOW | RTLD_LOCAL);
     ck_assert_msg(library != NULL, "%s", dlerror());
     stand_in = dlsym(library, "stand_in");
@@ -156,7 +156,7 @@ START_TEST(an_object_goes_with_its_last_reference)
     ck_assert_int_eq(clReleaseMemObject(buffer), CL_SUCCESS);
     ck_assert_uint_eq(count_kind(TRACE_DESTROY), 1);
     ck_assert_int_eq(stand_in->releases, 2);
-    /* OpenCL would have touched memory that is gone. */
+    /* OpenCL would have accessed freed memory. */
     ck_assert_int_eq(clReleaseMemObject(buffer), CL_INVALID_MEM_OBJECT);
     ck_assert_int_eq(clRetainMemObject(buffer), CL_INVALID_MEM_OBJECT);
     ck_assert_int_eq(stand_in->releases, 2);
@@ -180,7 +180,7 @@ START_TEST(arguments_may_be_null)
 {
     cl_handle buffer = make_buffer(16), none = NULL;
     ck_assert_int_eq(clGetPlatformIDs(0, NULL, NULL), CL_SUCCESS);
-    ck_assert_ptr_null(clCreateBuffer(context, 0, 0, NULL, NULL)); /* no place for the error */
+    ck_assert_ptr_null(clCreateBuffer(context, 0, 0, NULL, NULL)); /* no address for the error */
     ck_assert_ptr_null(clCreateCommandQueue(NULL, NULL, 0, NULL));
     ck_assert_int_eq(clEnqueueReadBuffer(queue, buffer, 1, 0, 16, NULL, 0, NULL, NULL),
                      CL_INVALID_VALUE);
@@ -188,7 +188,7 @@ START_TEST(arguments_may_be_null)
                      CL_INVALID_VALUE);
     ck_assert_int_eq(clWaitForEvents(0, NULL), CL_INVALID_VALUE);
     ck_assert_int_eq(clWaitForEvents(1, &none), CL_INVALID_EVENT);
-    /* More than the buffer has, as its student knows it. */
+    /* More than the buffer's size, as the student knows it. */
     ck_assert_int_eq(clEnqueueReadBuffer(queue, buffer, 1, 8, 9, &none, 0, NULL, NULL),
                      CL_INVALID_VALUE);
     ck_assert_int_eq(clUnloadCompiler(), CL_INVALID_OPERATION); /* the stand-in has none */
@@ -266,7 +266,7 @@ START_TEST(times_are_there_when_they_were_waited_for)
         clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL),
         CL_SUCCESS);
     ck_assert_uint_eq(time, 300);
-    /* A queue of whose times nobody asked. */
+    /* A queue without profiling. */
     clEnqueueReadBuffer(plain, buffer, 1, 0, sizeof got, got, 0, NULL, &unprofiled);
     ck_assert_int_eq(
         clGetEventProfilingInfo(unprofiled, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL),
@@ -322,7 +322,7 @@ START_TEST(a_call_that_is_made_to_fail_does_nothing)
     drive->fail(2);
     cl_handle buffer = clCreateBuffer(context, 0, 4, NULL, &error);
     ck_assert_int_eq(error, CL_SUCCESS);
-    ck_assert_int_eq(clReleaseMemObject(buffer), CL_SUCCESS); /* is never made to fail so */
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_SUCCESS); /* never made to fail in this way */
     ck_assert_ptr_null(clCreateBuffer(context, 0, 4, NULL, &error));
     ck_assert_int_eq(error, -4);
     ck_assert_uint_eq(count_kind(TRACE_CREATE), made + 1);
@@ -355,7 +355,7 @@ START_TEST(nothing_of_ours_outlives_a_context)
     clReleaseCommandQueue(queue);
     clReleaseContext(context);
     drive->settle(0);
-    clReleaseMemObject(buffer); /* which may outlive it, and is checked then */
+    clReleaseMemObject(buffer); /* may outlive it, and is checked then */
     drive->settle(0);
     ck_assert_int_eq(stand_in->things, things);
 }

@@ -1,6 +1,5 @@
-/* For compute_sanitizer.sh: memcheck looks for leaks when a context ends, and a program that uses
- * the runtime's need not end it. Preloaded into each run, it does, so that the checker sees all it
- * can. */
+/* For compute_sanitizer.sh: memcheck looks for leaks when a context ends, but a program that uses
+ * the runtime's need not end it. This library, preloaded into each run, ends it. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* For compute_sanitizer.sh, in the runner's place: keeps what the grader hands to a run, and runs
+/* For compute_sanitizer.sh, in place of the runner: saves what the grader passes to a run, and runs
  * nothing. One process, because the grader allows no more.
  *
  *   take_run LIBRARY AT [keep]
  *
- * Writes LIBRARY to AT.path; with `keep` also the input, the output as it was handed over, the
- * settings and the library path, into a folder AT.run.NUMBER. */
+ * Writes LIBRARY to AT.path; with `keep` also the input, the output as it was passed, the settings
+ * and the library path, into a folder AT.run.NUMBER. */
 #include "grader/child/control.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The strongest check of the tree: for each text of the corpus but CUB's, NVIDIA's assembler makes
- * the same machine code and data of the text as of what the printer makes of its tree. */
+/* The strongest check of the tree: for each text of the corpus except CUB's, NVIDIA's assembler
+ * makes the same machine code and data from the text and from the printer's output for its tree. */
 #include "tests/ptx/support.h"
 
 #include <elf.h>
@@ -9,8 +9,8 @@
 
 extern char **environ;
 
-/* Line information and unrolling hints are not in the tree as they were written: both texts go
- * without. */
+/* The tree does not keep line information and unrolling hints as they were written, so both texts
+ * omit them. */
 static bool is_left_out(const char *line)
 {
     line += strspn(line, " \t");

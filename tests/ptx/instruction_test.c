@@ -1,5 +1,5 @@
-/* Instructions, one line each, against the rows: what is accepted, what is refused and how, what
- * is carried as text; no row without a line. */
+/* Instructions, one line each, against the rows: which are accepted, which are refused and how,
+ * which are kept as text; every row has a line. */
 #include "tests/ptx/support.h"
 
 static const char head[] = ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -125,7 +125,7 @@ START_TEST(every_row_has_a_line)
 }
 END_TEST
 
-/* What an executor reads from the tree, field by field, for one instruction of each kind. */
+/* The fields of the tree that an executor reads, for one instruction of each kind. */
 START_TEST(modifiers_types_and_operands_are_where_they_belong)
 {
     struct ptx_module *module = parse_line("@!%p3 atom.acq_rel.gpu.global.cas.b64 %d1, [%d2+-8], "
@@ -146,7 +146,7 @@ START_TEST(modifiers_types_and_operands_are_where_they_belong)
     ck_assert_int_eq(i->operands[1].offset, -8);
     ck_assert_uint_eq(i->operands[3].bits, 5);
     ck_assert_int_eq(ptx_operand_type(i, 3), PTX_B64);
-    ck_assert_uint_eq(function->register_count, 4); /* those that are used */
+    ck_assert_uint_eq(function->register_count, 4); /* only those that are used */
     ptx_module_destroy(module);
 
     module = parse_line("setp.ltu.and.ftz.f32 %p1|%p2, %f1, 0fBF800000, !%p3;");

@@ -1,5 +1,5 @@
-/* Modules: directives, variables, functions, scopes, labels, calls, source locations; and what is
- * said of text that is none. */
+/* Modules: directives, variables, functions, scopes, labels, calls, source locations; and the
+ * errors for invalid text. */
 #include "tests/ptx/support.h"
 
 static const struct ptx_function *function_of(const struct ptx_module *module, const char *name)
@@ -204,7 +204,7 @@ START_TEST(branches_through_a_table)
 }
 END_TEST
 
-/* What nvcc writes for code inlined twice, with line 0 between. */
+/* As nvcc writes code that was inlined twice, with line 0 between. */
 START_TEST(source_lines_and_where_they_were_inlined)
 {
     struct ptx_module *module =
@@ -399,7 +399,7 @@ START_TEST(calls_that_do_not_fit_their_function)
 }
 END_TEST
 
-/* Limits: text that nests or multiplies without end is refused, quickly and without a crash. */
+/* Limits: text with endless nesting or repetition is refused, quickly and without a crash. */
 START_TEST(hostile_text_is_refused)
 {
     enum { MANY = 100000 };
@@ -472,7 +472,7 @@ START_TEST(more_mistakes_than_are_kept_are_counted)
 }
 END_TEST
 
-/* Of a body that is skipped only braces count, and not those in comments and strings. */
+/* In a skipped body only braces count, except those in comments and strings. */
 START_TEST(bodies_can_be_read_later)
 {
     static const char text[] = HEAD ".entry first() {\n.reg .b32 %r<2>; // }\n/* } */\n"

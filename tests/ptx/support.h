@@ -1,4 +1,4 @@
-/* What the tests of ptx share: a module from text, the first sentence of a refusal, files. */
+/* Shared functions of the tests of ptx: modules from text, the sentences of a refusal, files. */
 #ifndef OVERLAP_TESTS_PTX_SUPPORT_H
 #define OVERLAP_TESTS_PTX_SUPPORT_H
 
@@ -11,7 +11,8 @@
 
 #define HEAD ".version 9.0\n.target sm_75\n.address_size 64\n"
 
-/* The module, which the test destroys; fails the test with the sentences when there is none. */
+/* Returns the module, which the test must destroy; fails the test with the sentences when there is
+ * none. */
 static inline struct ptx_module *parsed(const char *text)
 {
     static struct ptx_diagnostics diagnostics;
@@ -23,7 +24,7 @@ static inline struct ptx_module *parsed(const char *text)
     return module;
 }
 
-/* All sentences of a text that must be refused. */
+/* Returns all sentences for a text that must be refused. */
 static inline const char *refusal(const char *text)
 {
     static struct ptx_diagnostics diagnostics;
@@ -35,7 +36,8 @@ static inline const char *refusal(const char *text)
     return sentences;
 }
 
-/* A file's bytes, for the caller to free; the test fails when it cannot be read. */
+/* Returns a file's contents, which the caller frees; fails the test when the file cannot be
+ * read. */
 static inline char *file_text(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rb");
@@ -53,7 +55,7 @@ static inline char *file_text(const char *path, size_t *length)
     return text;
 }
 
-/* The module's variable of that name; fails the test when there is none. */
+/* Returns the module's variable of that name; fails the test when there is none. */
 static inline const struct ptx_variable *variable_of(const struct ptx_module *module,
                                                      const char *name)
 {
@@ -62,7 +64,7 @@ static inline const struct ptx_variable *variable_of(const struct ptx_module *mo
     ck_abort_msg("no variable %s", name);
 }
 
-/* Printed, read again and printed again, the text is the same. */
+/* Checks that the text is unchanged when it is printed, parsed and printed again. */
 static inline void check_round_trip(const struct ptx_module *module)
 {
     char *first = ptx_print(module);

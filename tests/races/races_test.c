@@ -1,4 +1,4 @@
-/* Races: two touches of the same bytes are reported when nothing orders them, and only then. */
+/* Races: two accesses to the same bytes are reported when nothing orders them, and only then. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +189,8 @@ static void host_touches(enum races_mode mode)
 
 START_TEST(the_host_races_with_what_it_has_not_waited_for)
 {
-    begin(_i ? TIMELINE_LATEST : TIMELINE_EARLIEST); /* it runs after the touch, or before */
+    /* It runs after the host's access, or before. */
+    begin(_i ? TIMELINE_LATEST : TIMELINE_EARLIEST);
     put(one, RACES_WRITE, 0, 64);
     host_touches(RACES_READ);
     end(1);
@@ -217,7 +218,7 @@ START_TEST(those_that_converse_are_not_accused_of_each_other)
     timeline_op_release(put_step(two, b, NULL));
     run_all();
     ck_assert_int_eq(reports, 0);
-    put(one, RACES_WRITE, 0, 64); /* which does not converse */
+    put(one, RACES_WRITE, 0, 64); /* a kernel that does not communicate */
     end(1);
 }
 END_TEST
@@ -246,7 +247,7 @@ START_TEST(thousands_of_unordered_slices_are_told_apart)
     begin(TIMELINE_EARLIEST);
     for (uint64_t i = 0; i < 3000; i++) put(i % 2 ? one : two, RACES_WRITE, 8 * i, 8);
     ck_assert_int_eq(reports, 0);
-    put(two, RACES_READ, 8 * 1501, 8); /* stream one's */
+    put(two, RACES_READ, 8 * 1501, 8); /* written in stream one */
     end(1);
 }
 END_TEST

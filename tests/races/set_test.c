@@ -1,5 +1,5 @@
-/* Sets of bytes: whatever they are made from, they hold exactly those bytes. Random sets are
- * compared with arrays of bools. */
+/* Sets of bytes: however a set is made, it holds exactly its bytes. Random sets are compared with
+ * arrays of bools. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static uint64_t random_below(uint64_t bound)
     return (random_state >> 33) % bound;
 }
 
-/* Runs of about `length` bytes: few for a list, thousands for bits. */
+/* Draws runs of about `length` bytes: few for a list, thousands for a bitmap. */
 static void draw(bool *bytes, uint64_t length)
 {
     bool in = random_below(2);
@@ -82,7 +82,7 @@ START_TEST(random_sets_are_what_they_are_made_from)
     random_state = (uint64_t)_i + 1;
     draw(a, lengths[_i % 4]);
     draw(b, lengths[_i / 4 % 4]);
-    if (_i % 3 == 0) /* b within a, for covers */
+    if (_i % 3 == 0) /* makes b a subset of a, for covers */
         for (size_t i = 0; i < SIZE; i++) b[i] = b[i] && a[i];
     struct races_set x, y;
     from_bytes(&x, a);

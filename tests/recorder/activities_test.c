@@ -1,5 +1,5 @@
-/* What the recorder makes of CUPTI's activity records when CUPTI fails: records without a time,
- * records that it dropped, kinds that it does not give. CUPTI is this file's own. */
+/* How the recorder handles CUPTI's failures: records without a time, dropped records, unavailable
+ * kinds. This file is a stand-in for CUPTI. */
 #include "recorder/recorder.h"
 
 #include <check.h>
@@ -13,7 +13,7 @@
 static struct {
     CUpti_BuffersCallbackRequestFunc requested;
     CUpti_BuffersCallbackCompleteFunc completed;
-    CUpti_Activity *records[4]; /* that it delivers */
+    CUpti_Activity *records[4]; /* the records that it delivers */
     size_t count, next;
     size_t dropped;
     CUpti_ActivityKind refused;

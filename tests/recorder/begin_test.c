@@ -1,5 +1,5 @@
-/* The record that the recorder writes is closed with the key that it was given before anything else
- * was loaded, also where CUPTI refuses, as it does without a driver. */
+/* The recorder closes its record with the key that it got before anything else was loaded, also
+ * where CUPTI refuses to work, as it does without a driver. */
 #include "trace/trace.h"
 
 #include <check.h>
@@ -19,7 +19,7 @@ static void call(void *library, const char *name, void *to, size_t size)
     memcpy(to, &symbol, size);
 }
 
-/* What the runner does, and then the driver. `end`: how the process ends. */
+/* Does what the runner and then the driver do. `end`: how the process ends. */
 static void record_in_a_process(int record, void (*end)(int))
 {
     char path[64];

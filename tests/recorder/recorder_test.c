@@ -1,12 +1,12 @@
-/* The recorder's parts that need no GPU: names, parameters, numbers. What CUPTI itself delivers is
- * tried by gpu.sh. */
+/* The recorder's parts that need no GPU: names, parameters, numbers. gpu.sh tests what CUPTI itself
+ * delivers. */
 #include "recorder/calls.h"
 #include "recorder/objects.h"
 #include "trace/trace.h"
 
 #include <check.h>
 
-/* Laid out as cudaEventRecord's and cudaMalloc's parameters are. */
+/* Structs with the layout of cudaEventRecord's and cudaMalloc's parameters. */
 struct event_parameters {
     void *event, *stream;
 };

@@ -1,6 +1,6 @@
-/* Every function that libcudart.so.13 exports and does not support says so and nothing else: it
- * names itself, returns cudaErrorNotSupported and leaves it as the last error. Without NVIDIA's
- * header, whose prototypes these calls do not have. */
+/* Every function that libcudart.so.13 exports and does not support prints its name, returns
+ * cudaErrorNotSupported, leaves that as the last error, and does nothing else. Compiled without
+ * NVIDIA's header, with whose prototypes these calls do not agree. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>

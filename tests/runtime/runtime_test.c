@@ -1,6 +1,6 @@
-/* Promises of libcudart.so.13: nothing starts before it is needed; errors are kept and taken as
- * documented; the runtime uses the thread's context or the primary one; what is registered is
- * loaded into each context; what is not supported says so. Every test has a process of its own. */
+/* Promises of libcudart.so.13: nothing starts before it is needed; errors are kept and cleared as
+ * documented; the runtime uses the thread's context or the primary one; registered modules are
+ * loaded into each context; unsupported calls say so. Every test has a process of its own. */
 #include "trace/trace.h"
 
 #include <check.h>
@@ -21,7 +21,7 @@
 #define GIVES(call, error) ck_assert_str_eq(cudaGetErrorName(call), #error)
 #define DRIVER_OK(call) ck_assert_int_eq(call, CUDA_SUCCESS)
 
-/* crt/host_runtime.h, which only the compiler may include */
+/* From crt/host_runtime.h, which only the compiler may include. */
 void **__cudaRegisterFatBinary(void *image);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
@@ -44,7 +44,7 @@ struct wrapper {
     void *file_name;
 };
 
-/* Stand for the host's functions and variables, which are told by their addresses. */
+/* Stand for the host's functions and variables, which are identified by their addresses. */
 static char host_add, host_bounded, host_missing, host_variable, host_constant;
 
 static void *load_file(const char *name)
@@ -138,7 +138,7 @@ START_TEST(registering_starts_nothing)
 }
 END_TEST
 
-/* As with CUDA 13, and so a child that is forked after it has no CUDA. */
+/* As with CUDA 13; so a child that is forked afterwards has no CUDA. */
 START_TEST(any_call_starts_the_driver)
 {
     int count = 0;
@@ -184,7 +184,7 @@ START_TEST(variables_are_bounded)
     OK(cudaMemcpyToSymbol(&host_constant, &value[1], 4, 4, cudaMemcpyHostToDevice));
     OK(cudaMalloc((void **)&x, sizeof host));
     void *arguments[] = {&x};
-    /* This function, as CUDA 13's, forgets an earlier error when it succeeds. */
+    /* As in CUDA 13, this function clears an earlier error when it succeeds. */
     GIVES(cudaSetDevice(99), cudaErrorInvalidDevice);
     OK(cudaFuncSetAttribute(&host_bounded, cudaFuncAttributeMaxDynamicSharedMemorySize, 0));
     OK(cudaPeekAtLastError());
@@ -266,14 +266,14 @@ START_TEST(the_last_error_is_kept_until_it_is_taken)
     GIVES(cudaMalloc(NULL, 4), cudaErrorInvalidValue);
     OK(cudaMalloc((void **)&x, 4)); /* success does not reset it */
     GIVES(cudaPeekAtLastError(), cudaErrorInvalidValue);
-    GIVES(cudaSetDevice(-1), cudaErrorInvalidDevice); /* a later error takes its place */
+    GIVES(cudaSetDevice(-1), cudaErrorInvalidDevice); /* a later error replaces it */
     GIVES(cudaGetLastError(), cudaErrorInvalidDevice);
     OK(cudaGetLastError());
     OK(cudaFree(x));
 }
 END_TEST
 
-/* "Not yet" is an answer. */
+/* "Not ready" is a result, not an error. */
 START_TEST(not_ready_is_no_last_error)
 {
     void *x;
@@ -540,7 +540,7 @@ START_TEST(wrong_pointers_are_refused)
 }
 END_TEST
 
-/* What is not kept is not made up. */
+/* Unknown values are not invented. */
 START_TEST(what_is_not_known_is_not_invented)
 {
     int value = 77, *x;
@@ -551,8 +551,8 @@ START_TEST(what_is_not_known_is_not_invented)
 }
 END_TEST
 
-/* Undefined, says the documentation. As on a GPU, the pointers count, and only host memory that is
- * called the device's is refused. */
+/* Undefined according to the documentation. As on a GPU, the pointers decide, and only host memory
+ * passed as device memory is refused. */
 START_TEST(copies_go_by_the_pointers)
 {
     static const enum cudaMemcpyKind kinds[] = {cudaMemcpyHostToHost, cudaMemcpyHostToDevice,
@@ -583,7 +583,7 @@ START_TEST(copies_go_by_the_pointers)
 }
 END_TEST
 
-/* What an H200 answers to pitches and extents that do not fit each other. */
+/* An H200's results for pitches and extents that do not fit each other. */
 START_TEST(slices_must_be_apart)
 {
     static const struct {
@@ -716,8 +716,7 @@ START_TEST(one_call_is_one_record)
     OK(cudaMalloc(&x, sizeof host));
     OK(cudaMemcpyAsync(x, host, sizeof host, cudaMemcpyHostToDevice, cudaStreamPerThread));
     OK(launch_add(x, 1));
-    int value =
-        1; /* and as <<<...>>> does it: the record's caller is where the first call stands */
+    int value = 1; /* as <<<...>>> does it: the record's caller is the place of the first call */
     void *arguments[] = {&x, &value};
     ck_assert_uint_eq(__cudaPushCallConfiguration(one, four, 0, NULL), 0);
     launch_as_the_stub_does(arguments);
@@ -744,7 +743,7 @@ START_TEST(one_call_is_one_record)
         ck_assert_ptr_nonnull(strstr(where.dli_fname, "runtime_test"));
     }
     ck_assert(mallocs == 1 && copies == 1 && launches == 2 && failures == 1);
-    ck_assert_int_eq(inner, 0); /* the driver's calls inside are not the submission's */
+    ck_assert_int_eq(inner, 0); /* the driver calls inside are not the submission's */
     trace_free(&trace);
     unlink(trace_path);
 }

@@ -1,8 +1,8 @@
-/* Many host threads that call everything at once: the device's answers stay right, and under
- * ThreadSanitizer (./selftest --sanitize=thread) no two of them touch anything unordered.
+/* Many host threads that call everything at once: the device's results stay right, and under
+ * ThreadSanitizer (./selftest --sanitize=thread) no two threads access anything unordered.
  *
- * Each thread goes through a random sequence of small stories, drawn from its number. A story makes
- * what it needs, checks its own answers and leaves nothing behind; some use what all threads share:
+ * Each thread runs a random sequence of small scenarios, drawn from its number. A scenario makes
+ * what it needs, checks its own results and leaves nothing behind; some use what all threads share:
  * one stream, one event, one counter in device memory, the primary context. */
 #include <check.h>
 #include <cuda.h>
@@ -30,11 +30,11 @@ static const char ptx[] =
     "mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2;\n"
     "ld.global.u32 %r6, [%d1]; mad.lo.u32 %r6, %r6, 3, %r1; st.global.u32 [%d1], %r6;\n"
     "END: ret; }\n"
-    /* one is added to *p by each thread */
+    /* each thread adds one to *p */
     ".visible .entry count(.param .u64 p) { .reg .b32 %r<2>; .reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [p]; atom.global.add.u32 %r1, [%d1], 1; ret; }\n";
 
-/* What all threads use. */
+/* Shared by all threads. */
 static struct {
     CUcontext primary;
     CUmodule module;
@@ -42,9 +42,9 @@ static struct {
     CUstream stream;
     CUevent event;
     CUdeviceptr counter;
-    atomic_uint counted; /* what `counter` must hold in the end */
-    atomic_uint told;    /* host functions and callbacks that ran */
-    atomic_uint asked;   /* that were asked for */
+    atomic_uint counted; /* expected final value of `counter` */
+    atomic_uint told;    /* host functions and callbacks that have run */
+    atomic_uint asked;   /* and that were requested */
     atomic_bool failed;
 } shared;
 
@@ -59,7 +59,7 @@ static uint32_t draw(struct teller *teller, uint32_t below)
     return (uint32_t)(teller->state >> 33) % below;
 }
 
-/* A thread cannot end a test of Check's: it says what is wrong, and the main thread ends it. */
+/* A thread cannot end a Check test: it records the problem, and the main thread ends the test. */
 #define HOLDS(condition)                                                                           \
     do {                                                                                           \
         if (condition) break;                                                                      \
@@ -247,13 +247,13 @@ static void host_functions(struct teller *teller)
         GOES(cuLaunchHostFunc(shared.stream, tell, &shared.told));
     }
     if (draw(teller, 2))
-        while (atomic_load(&mine) < 3) usleep(100); /* they run though nobody calls */
+        while (atomic_load(&mine) < 3) usleep(100); /* they run although no call is made */
     GOES(cuStreamSynchronize(stream));
     HOLDS(atomic_load(&mine) == 3);
     GOES(cuStreamDestroy(stream));
 }
 
-/* The runtime's half, over the same primary context. */
+/* The same through the runtime API, in the same primary context. */
 static void through_the_runtime(struct teller *teller)
 {
     cudaStream_t stream;
@@ -356,7 +356,7 @@ START_TEST(everything_at_once)
     ck_assert_int_eq(setenv("OVERLAP_WORKERS", "3", 1), 0);
     ck_assert_int_eq(setenv("OVERLAP_QUIET", "1", 1), 0);
     share();
-    /* Threads begin while others run, and after all of an earlier generation have ended. */
+    /* Threads begin while others run, and after all threads of an earlier generation have ended. */
     for (uintptr_t generation = 0; generation < GENERATIONS; generation++) {
         for (uintptr_t i = 0; i < THREADS; i++)
             ck_assert_int_eq(

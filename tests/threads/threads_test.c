@@ -1,7 +1,7 @@
-/* Promises of threads/: what is told of a thread, however it is started and given back, and who
- * goes first under which order, without ever stopping a program for good. Nothing here depends on
- * how fast the machine is: what has to happen is waited for, what must not is ruled out by the
- * order. */
+/* Promises of threads/: what is recorded about a thread, however it is started and released, and
+ * which thread runs first under which order, without ever blocking a program for good. Nothing here
+ * depends on the machine's speed: expected events are waited for, and impossible ones are excluded
+ * by the order. */
 #include "threads/parts.h"
 
 #include <check.h>
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Each test is a process of its own (CK_FORK), so it may watch anew. */
+/* Each test is a process of its own (CK_FORK), so it can begin watching anew. */
 static char path[64];
 static struct trace_writer *writer;
 static struct trace told;
@@ -58,7 +58,7 @@ static void read_trace(void)
     ck_assert_msg(trace_read(path, &told, why, sizeof why) == 0, "%s", why);
 }
 
-/* The writer stays open: some tests leave threads. */
+/* The writer stays open, because some tests leave threads. */
 static void tear_down(void)
 {
     trace_free(&told);
@@ -74,7 +74,7 @@ static size_t count_of(enum trace_kind kind, uint32_t flags)
     return count;
 }
 
-/* How many of the threads that were told as started were so, as joined, and as detached. */
+/* Checks how many of the reported threads were started, joined, and detached. */
 static void expect(size_t started, size_t joined, size_t detached)
 {
     read_trace();
@@ -147,7 +147,7 @@ static long computed(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Computes for so many milliseconds of this thread's own time. */
+/* Computes for `milliseconds` of this thread's own time. */
 static void compute(long milliseconds)
 {
     const long begin = computed();
@@ -263,7 +263,7 @@ START_TEST(a_handle_may_be_that_of_a_new_thread)
 {
     watch(NULL);
     for (int i = 0; i < 100; i++) ck_assert_int_eq(pthread_join(start(note, NULL), NULL), 0);
-    start(note, NULL); /* most likely at the place of those before it */
+    start(note, NULL); /* most likely at the address of those before it */
     sem_wait(&ended);
     expect(101, 100, 0);
 }
@@ -274,7 +274,7 @@ START_TEST(threads_of_other_modules_are_not_told)
     watch(NULL);
     threads_watch((const void *)(uintptr_t)dlsym(RTLD_DEFAULT, "strtol"), "latest", writer);
     pthread_t thread = start(until_allowed, NULL);
-    while (atomic_load(&began) == 0) sched_yield(); /* and not held */
+    while (atomic_load(&began) == 0) sched_yield(); /* and is not held back */
     atomic_store(&may_end, 1);
     pthread_join(thread, NULL);
     expect(0, 0, 0);
@@ -301,11 +301,11 @@ START_TEST(it_may_end_in_any_way)
     ck_assert_ptr_eq(value, &value);
     pthread_t thread = start(never, NULL);
     ck_assert_int_eq(pthread_cancel(thread), 0);
-    usleep(20000); /* one that is held back looks after us meanwhile */
+    usleep(20000); /* a held-back thread checks on this one in the meantime */
     ck_assert_int_eq(pthread_join(thread, &value), 0);
     ck_assert_ptr_eq(value, PTHREAD_CANCELED);
     expect(2, 2, 0);
-    threads_settle(); /* nothing is left: it returns */
+    threads_settle(); /* no thread is left: it returns */
 }
 END_TEST
 
@@ -320,7 +320,8 @@ static void *forks(void *argument)
         pthread_join(thread, NULL);
         return NULL;
     }
-    /* The one thread of the child: its starter does not exist here, nor what it has started. */
+    /* The only thread of the child: neither its starter nor the threads that it started exist
+     * here. */
     if (threads_first() != NULL || order_holds_any()) _exit(8);
     thread = start(note, NULL);
     sem_wait(&ended);
@@ -372,7 +373,7 @@ enum wait {
     WAITS
 };
 
-/* What a starter waits for, and a helper that lets it go on at once, whatever it is. */
+/* What a starter waits for, and a helper thread that always lets it go on at once. */
 static struct {
     enum wait how;
     pthread_mutex_t mutex;
@@ -448,8 +449,8 @@ static void wait_once(pthread_t helper, pthread_t thread)
     }
 }
 
-/* Who sleeps a moment again and again, and computes next to nothing, waits in no way that is known:
- * that would take about a second until it is given up, a thousand naps. */
+/* A thread that sleeps briefly again and again, and computes next to nothing, waits in an unknown
+ * way. Giving up such a wait takes about a second, a thousand naps. */
 enum { FEW_NAPS = 700 };
 static int naps_until(atomic_int *value)
 {
@@ -525,8 +526,8 @@ static void *counts_naps(void *naps)
     return naps;
 }
 
-/* On a machine that is busy elsewhere the naps may be many before the new thread is given a
- * processor; not ten times running. */
+/* On a busy machine there may be many naps before the new thread gets a processor; but not ten
+ * times in a row. */
 START_TEST(a_wait_that_is_not_known_stops_nobody)
 {
     enum { ATTEMPTS = 10 };
@@ -645,8 +646,8 @@ END_TEST
 START_TEST(random_has_both)
 {
     enum { THREADS = 40 };
-    /* Threads that were through before their starter went on, and that were held back long after:
-     * a third of them each, and those that nobody holds may be either. */
+    /* Threads that were done before their starter went on, and threads that were held back: at
+     * least a third of each; those that are not held back may be either. */
     int first = 0, last = 0;
     watch("random:3");
     for (int i = 0; i < THREADS; i++) {
@@ -710,7 +711,8 @@ START_TEST(what_is_held_back_at_the_end_never_begins)
     start(note, NULL);
     start_detached(note);
     threads_settle();
-    pthread_join(start(takes_its_time, NULL), NULL); /* a wait, which would let them go */
+    /* A wait, which would let held-back threads go. */
+    pthread_join(start(takes_its_time, NULL), NULL);
     sem_wait(&ended);
     compute(30);
     ck_assert_int_ne(sem_trywait(&ended), 0);

@@ -1,5 +1,5 @@
-/* The virtual clock: what the model promises is that ratios between ways of submitting the same
- * work are those that an H100 measured, within a factor of 1.5. Durations here are synthetic. */
+/* The virtual clock: the model promises that ratios between ways of submitting the same work match
+ * those measured on an H100, within a factor of 1.5. Durations here are synthetic. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct timeline_cost kernel_cost = {
 
 static struct timeline *timeline;
 static struct timeline_context *context;
-static uint64_t host_ns; /* the only host thread's clock */
+static uint64_t host_ns; /* the clock of the only host thread */
 
 static void start_with(enum timeline_order order, unsigned connections)
 {
@@ -76,7 +76,7 @@ static void make_streams(unsigned count)
         streams[i] = timeline_stream_create(context, TIMELINE_BLOCKING, 0);
 }
 
-/* Seconds of the whole program, each copy waited for. */
+/* Returns the seconds of the whole program with each copy waited for. */
 static double serial(bool pageable)
 {
     start_with(TIMELINE_LATEST, 8);
@@ -97,8 +97,8 @@ static double wait_for_all(void)
     return (double)end / 1e9;
 }
 
-/* The kernel of array `i`, with an event before and behind it: timed, untimed (TIMELINE_MARK) or
- * none (TIMELINE_KERNEL). */
+/* Adds the kernel of array `i`, with an event before and after it: timed, untimed (TIMELINE_MARK)
+ * or none (TIMELINE_KERNEL). */
 static void middle(struct timeline_stream *stream, enum timeline_kind events)
 {
     const struct timeline_work event = {.kind = events};
@@ -144,7 +144,7 @@ static double depth_first(enum timeline_order order, unsigned connections, unsig
                       #value " is %g; measured %g", within_value, (double)(measured));             \
     } while (0)
 
-/* Figures: measurements.md's first table for serial and pageable; the others
+/* Figures: measurements.md's first table for serial and pageable; the others from
  * lessons/02_streams/measure.cu on one H100, in seconds. */
 #define LATEST TIMELINE_LATEST
 #define NO_EVENTS TIMELINE_KERNEL
@@ -197,7 +197,8 @@ START_TEST(time_does_not_depend_on_the_order_policy)
 }
 END_TEST
 
-/* Waiting stream by stream learns what the kernels cost from the first that ran. */
+/* When streams are waited for one by one, the model learns the kernels' durations from the first
+ * that ran. */
 START_TEST(waiting_stream_by_stream_takes_as_long_as_waiting_for_all)
 {
     double all = breadth_first(LATEST, 8, false, NO_EVENTS);
@@ -218,7 +219,8 @@ START_TEST(waiting_stream_by_stream_takes_as_long_as_waiting_for_all)
 }
 END_TEST
 
-/* Virtual time of two chains of a kernel, a stamp and a kernel, as parts on lanes 0 and `lane`. */
+/* Returns the virtual time of two chains of kernel, stamp, kernel, as parts on lanes 0 and
+ * `lane`. */
 static uint64_t time_of_parts(unsigned lane)
 {
     start_with(TIMELINE_LATEST, 8);
@@ -246,7 +248,7 @@ static uint64_t time_of_parts(unsigned lane)
 
 START_TEST(parts_on_two_lanes_do_not_hold_each_other_up)
 {
-    /* On one lane the second chain's first kernel stands behind the first chain's stamp. */
+    /* On one lane the second chain's first kernel is queued behind the first chain's stamp. */
     ck_assert_double_eq_tol((double)time_of_parts(0) / 1e6, 3 * 9.57, 0.1);
     ck_assert_double_eq_tol((double)time_of_parts(1) / 1e6, 2 * 9.57, 0.1);
 }
@@ -263,7 +265,7 @@ START_TEST(copies_of_one_direction_serialise_and_both_directions_overlap)
     make_streams(4);
     for (int i = 0; i < 2; i++)
         timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, 55100000, false));
-    WITHIN(0.002, 1.02, wait_for_all()); /* through another queue it costs nothing more */
+    WITHIN(0.002, 1.02, wait_for_all()); /* in another queue it adds no time */
     start_with(TIMELINE_LATEST, 8);
     make_streams(4);
     struct timeline_op *in = copy(streams[0], TIMELINE_COPY_IN, 55100000, false);
@@ -280,7 +282,8 @@ START_TEST(copies_of_one_direction_serialise_and_both_directions_overlap)
 }
 END_TEST
 
-/* Milliseconds until a timed event behind the first of so many copies in has its stamp. */
+/* Returns the milliseconds until a timed event after the first of `copies` copies in has its
+ * stamp. */
 static double stamp_behind_the_first(bool breadth, unsigned connections, unsigned copies)
 {
     const struct timeline_work stamp = {.kind = TIMELINE_STAMP};
@@ -311,7 +314,8 @@ END_TEST
 
 START_TEST(a_timed_event_behind_others_copies_waits_until_there_is_nothing_to_copy)
 {
-    /* An H100, breadth-first with 8 and 32 connections: the first kernels begin when all is there.
+    /* An H100, breadth-first with 8 and 32 connections: the first kernels begin when all copies
+     * have ended.
      */
     WITHIN(16 * 0.078, 1.1, stamp_behind_the_first(true, 8, 16));
     WITHIN(0.088, 1.1, stamp_behind_the_first(false, 8, 16));
@@ -344,8 +348,8 @@ START_TEST(kernels_wait_for_the_turn_of_their_queue)
     host_ns = 300000;
     for (int i = 0; i < 64; i++) ops[i] = kernel(streams[i], &kernel_cost);
     timeline_context_finish(context);
-    /* The first begins at once, and is the only one of its queue yet: the others of that queue,
-     * whose copies have ended, wait until the last queue's kernels have begun. */
+    /* The first begins at once, because it is the only one of its queue so far; the others of that
+     * queue, whose copies have ended, wait until the last queue's kernels have begun. */
     ck_assert_uint_lt(timeline_op_start(ops[0]), 310000);
     ck_assert_uint_ge(timeline_op_start(ops[8]), timeline_op_start(ops[63]));
     ck_assert_uint_lt(timeline_op_start(ops[57]), timeline_op_start(ops[2]));
@@ -428,8 +432,8 @@ START_TEST(kernels_that_fill_the_device_share_it)
 }
 END_TEST
 
-/* Two host threads do the same, each by its own clock; whichever the scheduler lets run first, the
- * device could have done both at once. */
+/* Two host threads do the same, each by its own clock; whichever runs first, the device could have
+ * done both at once. */
 START_TEST(a_thread_whose_clock_is_behind_finds_the_device_as_it_was)
 {
     const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
@@ -443,7 +447,7 @@ START_TEST(a_thread_whose_clock_is_behind_finds_the_device_as_it_was)
         timeline_op_release(copy(streams[i], TIMELINE_COPY_OUT, 1 << 20, false));
         ends[i] = timeline_stream_finish(streams[i]);
     }
-    /* The second copy in waits for the first, and everything else overlaps. */
+    /* The second copy in waits for the first; everything else overlaps. */
     ck_assert_uint_gt(ends[1], ends[0]);
     ck_assert_uint_lt(ends[1] - ends[0], 50000);
     stop();
@@ -465,7 +469,7 @@ START_TEST(kernels_of_two_contexts_never_overlap_whoever_is_behind)
     ops[1] = kernel(a, &small);
     timeline_stream_finish(a);
     host_ns = 0;
-    ops[2] = kernel(b, &small); /* not in the half millisecond before: it is too long for that */
+    ops[2] = kernel(b, &small); /* not in the half millisecond before: it does not fit there */
     ops[3] = kernel(b, &small);
     timeline_stream_finish(b);
     ck_assert_uint_ge(timeline_op_start(ops[2]), timeline_op_end(ops[0]));
@@ -507,7 +511,7 @@ START_TEST(a_kernel_that_nobody_waits_for_ends_for_another_context)
         ops[i] = kernel(timeline_stream_create(other, TIMELINE_NON_BLOCKING, 0), &kernel_cost);
     timeline_context_finish(other);
     for (int i = 0; i < 3; i++) {
-        /* They are expected to take equally long. */
+        /* They are expected to take the same time. */
         ck_assert_double_eq_tol((double)timeline_op_start(ops[i]) / 1e6, 9.57, 0.1);
         timeline_op_release(ops[i]);
     }
@@ -533,8 +537,8 @@ static struct timeline_op *touching(struct timeline_stream *stream, enum timelin
     return submit(stream, work);
 }
 
-/* Milliseconds of a kernel over the first of so many arrays, which were copied in before it, or in
- * another stream beside it. `before`: they were there, and used, when they were copied in. */
+/* Returns the milliseconds of a kernel over the first of `arrays` arrays that were copied in before
+ * it, or beside it in another stream. `before`: the arrays had been used before the copies. */
 static double first_of(enum timeline_order order, unsigned arrays, bool beside, bool before)
 {
     start_with(order, 8);
@@ -560,7 +564,7 @@ START_TEST(what_was_copied_in_over_what_was_there_is_in_the_cache)
     const enum timeline_order order = (enum timeline_order)_i;
     ck_assert_double_eq_tol(first_of(order, 1, false, true), 7.6, 0.001);
     ck_assert_double_eq_tol(first_of(order, 6, false, true), 7.6, 0.001);
-    /* Eight fill it: of 32 MiB about nine tenths are found again. */
+    /* Eight arrays fill the cache: of 32 MiB about nine tenths hit. */
     ck_assert_double_eq_tol(first_of(order, 8, false, true), 7.8, 0.05);
     ck_assert_double_eq_tol(first_of(order, 32, false, true), 9.5, 0.001);
     ck_assert_double_eq_tol(first_of(order, 6, true, true), 7.6, 0.001);
@@ -570,8 +574,8 @@ END_TEST
 START_TEST(what_was_copied_in_and_was_not_there_has_a_small_share_of_the_cache)
 {
     const enum timeline_order order = (enum timeline_order)_i;
-    /* 7.6 and 9.5 ms with 4 MiB in the cache and in memory: 8.7 where four tenths are found again,
-     * and with others behind it less. */
+    /* 7.6 and 9.5 ms with 4 MiB in the cache and in memory: 8.7 with four tenths of hits, and fewer
+     * hits with other copies behind it. */
     const double alone = first_of(order, 1, false, false), second = first_of(order, 2, true, false);
     ck_assert(alone > 8.6 && alone < 8.8);
     ck_assert(second > alone + 0.3 && second < 9.5);
@@ -593,7 +597,7 @@ START_TEST(a_kernel_leaves_what_it_used_in_the_cache)
         touching(streams[0], TIMELINE_KERNEL, 1, BYTES),
         touching(streams[0], TIMELINE_KERNEL, 2, 100ull << 20),
         touching(streams[0], TIMELINE_KERNEL, 2, 100ull << 20),
-        /* Of a size that nobody said: as much as a kernel was seen to touch there. */
+        /* Of unknown size: as much as a kernel was seen to access there. */
         touching(streams[0], TIMELINE_KERNEL, 3, 0),
         touching(streams[0], TIMELINE_KERNEL, 3, 0),
     };
@@ -639,8 +643,8 @@ START_TEST(what_was_copied_out_makes_room_for_what_is_copied_in)
         timeline_op_release(op);
     }
     stop();
-    /* An H100: 8.28 and 7.65 where the kernel takes 6.62 and 9.5 with all in the cache and in
-     * memory. */
+    /* An H100: 8.28 and 7.65, where the kernel takes 6.62 and 9.5 with everything in the cache and
+     * in memory. */
     ck_assert_double_eq_tol((9.5 - first) / (9.5 - 7.6), 0.42, 0.02);
     ck_assert_double_eq_tol((9.5 - last) / (9.5 - 7.6), 0.64, 0.02);
 }
@@ -736,8 +740,8 @@ START_TEST(a_lone_small_block_is_bound_by_latency)
 }
 END_TEST
 
-/* Programs of docs/book.md, with what was counted of them, against what an H100 took (by events,
- * which is 4 us more than the kernel). */
+/* Programs of docs/book.md, with their counts, against an H100's times (by events, 4 us more than
+ * the kernel). */
 START_TEST(the_first_level_cache_and_barriers_have_their_price)
 {
     const struct timeline_kernel life = {.blocks = 1,
@@ -777,7 +781,7 @@ START_TEST(the_first_level_cache_and_barriers_have_their_price)
 }
 END_TEST
 
-/* So that of the warps of all blocks of a multiprocessor each has the same part. */
+/* The warps of all blocks of a multiprocessor have equal shares. */
 START_TEST(warps_share_the_first_level_cache)
 {
     struct timeline_kernel kernel = {.blocks = 1, .threads_per_block = 64};

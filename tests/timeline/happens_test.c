@@ -1,5 +1,5 @@
-/* What happens before what: by stream order, the legacy stream, edges and the host's waits, and by
- * nothing else, under each order. */
+/* Happens-before: by stream order, the legacy stream, edges and the host's waits, and by nothing
+ * else, under each order. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static struct timeline_op *put(struct timeline_stream *in, struct timeline_op *a
                            &after, after != NULL);
 }
 
-/* Runs all that is pending without the host's knowing of it. */
+/* Runs all pending operations without the host's knowledge. */
 static void run_all(void)
 {
     while (timeline_progress(timeline, TIMELINE_ALL)) {
@@ -119,7 +119,7 @@ START_TEST(a_destroyed_stream_still_stands_before_the_legacy_one)
     ck_assert(ordered(a, l));
     ck_assert(!ordered(x, l));
     ck_assert(!timeline_host_knows(timeline, timeline_op_when(x), TIMELINE_PROMISED));
-    timeline_context_finish(context); /* waits for the work of streams that are gone, too */
+    timeline_context_finish(context); /* also waits for the work of destroyed streams */
     ck_assert(timeline_host_knows(timeline, timeline_op_when(x), TIMELINE_PROMISED));
     end((struct timeline_op *[]){a, x, l}, 3);
 }
@@ -215,7 +215,7 @@ START_TEST(points_outlive_their_operations)
         timeline_op_release(op);
     }
     timeline_context_finish(context);
-    /* The tracks are used again, by other streams; what was before stays before. */
+    /* Other streams reuse the tracks; what happened before stays before. */
     for (int i = 19; i >= 0; i--) {
         struct timeline_op *op = put(streams[i], NULL);
         run_all();

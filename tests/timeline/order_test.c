@@ -12,7 +12,7 @@ static struct timeline *timeline;
 static struct timeline_context *context;
 static uint64_t now;
 static bool value_is_there;
-static struct timeline_op *started; /* an operation that "another thread" is at */
+static struct timeline_op *started; /* an operation that "another thread" is executing */
 static int pauses;
 
 static void append(char *text, char letter)
@@ -48,7 +48,7 @@ static enum timeline_ran run_setting_value(struct timeline_op *op, void *user)
     return run(op, user);
 }
 
-/* Time passes: the other thread ends what it is at, or the host writes the value. */
+/* Time passes: the other thread ends its operation, or the host writes the value. */
 static void pass(void *user, bool stuck)
 {
     (void)user;
@@ -208,8 +208,8 @@ static void put_parts(struct timeline_stream *in)
     timeline_op_release(parts[1]);
 }
 
-/* An operation that decides as it runs what comes next: two more letters, behind itself and in
- * front of `decided_end`, which was there before. */
+/* An operation that decides while it runs what comes next: two more letters, after itself and
+ * before the existing `decided_end`. */
 static struct timeline_stream *decides_in;
 static struct timeline_op *decided_end;
 
@@ -248,7 +248,7 @@ START_TEST(what_an_operation_decides_to_run_comes_before_its_end)
     ck_assert_str_eq(log_text, _i == 1 ? "d12ek" : "");
     if (_i != 1) timeline_finish(last);
     ck_assert_str_eq(log_text, "d12ek");
-    /* On the clock as well: the kernel behind it holds nobody up. */
+    /* In virtual time as well: the kernel behind it holds up nothing. */
     while (!timeline_query(last, now += 1000)) ck_assert_uint_lt(now, 1000000000);
     ck_assert_uint_le(timeline_op_end(decided_end), timeline_op_start(last));
     timeline_op_release(first);
@@ -537,8 +537,8 @@ START_TEST(progress_runs_host_functions_and_what_they_need_only)
 }
 END_TEST
 
-/* A kernel that has begun is gone on with by whoever calls, in every order; what follows it is not
- * run along, and nothing else is. */
+/* A kernel that has begun is continued by any call, in every order; neither its successors nor
+ * anything else is run with it. */
 START_TEST(a_kernel_that_has_begun_goes_on)
 {
     begin(_i == 0 ? TIMELINE_LATEST : TIMELINE_RANDOM, 5);
@@ -569,7 +569,7 @@ START_TEST(a_kernel_that_has_begun_goes_on)
 }
 END_TEST
 
-/* One that has begun can be abandoned, and is counted no more. */
+/* A kernel that has begun can be abandoned, and no longer counts. */
 START_TEST(a_kernel_that_has_begun_is_abandoned)
 {
     begin(TIMELINE_EARLIEST, 0);

@@ -1,5 +1,5 @@
-/* What rows.cu and questions.cu share: errors end the program, a line for each row, times between
- * two events. */
+/* Shared by rows.cu and questions.cu: a failed call ends the program, each row prints a line, times
+ * are taken between two events. */
 #ifndef OVERLAP_TESTS_TIMING_STOPWATCH_H
 #define OVERLAP_TESTS_TIMING_STOPWATCH_H
 
@@ -22,7 +22,7 @@ inline void say(const char *name, double value, const char *unit)
     std::fflush(stdout);
 }
 
-/* Between two stamps in a stream of its own. */
+/* Measures the time between two events in a stream of its own. */
 struct stopwatch {
     cudaStream_t stream;
     cudaEvent_t first, last;
@@ -38,7 +38,7 @@ struct stopwatch {
         CHECK(cudaEventRecord(first, stream));
         CHECK(cudaEventSynchronize(first));
     }
-    double stop() /* ms; the host has waited for what is timed, or the stream does */
+    double stop() /* ms; the host, or the stream, must have waited for the timed work */
     {
         float milliseconds = 0;
         CHECK(cudaEventRecord(last, stream));
@@ -48,7 +48,7 @@ struct stopwatch {
     }
 };
 
-/* questions.cu: all parts ("") each in a process of its own, or one. Returns the exit status. */
+/* Runs all parts ("") in a process each, or one part. Returns the exit status. */
 int questions(const char *part);
 
 #endif

@@ -1,19 +1,19 @@
-/* Promises of trace_fold: one finding in one place is told once, with how often it was seen, and
- * what a reader must tell apart stays apart.
+/* Promises of trace_fold: one finding in one place is reported once, with its number of
+ * occurrences, and findings that a reader must tell apart stay apart.
  */
 #include "trace/fold.h"
 
 #include <check.h>
 #include <stdlib.h>
 
-/* Of the host: a call at `caller`. */
+/* A finding of the host's: a call at `caller`. */
 static struct trace_record at_call(enum trace_finding_id id, uint64_t caller)
 {
     return (struct trace_record){
         .kind = TRACE_FINDING, .caller = caller, .count = 1, .finding.id = id};
 }
 
-/* In device code, launched at `caller`. */
+/* A finding in device code, launched at `caller`. */
 static struct trace_record at_line(enum trace_finding_id id, const char *file, uint32_t line,
                                    uint64_t caller)
 {
@@ -47,7 +47,7 @@ START_TEST(another_call_or_kernel_is_another_finding)
     b = a;
     trace_copy_string(b.name, sizeof b.name, "scale"); /* one launch in a loop over kernels */
     ck_assert(!trace_finding_repeats(&a, &b));
-    b = a, b.stack = 3; /* by a wrapper that others call as well */
+    b = a, b.stack = 3; /* by a wrapper that others call too */
     ck_assert(!trace_finding_repeats(&a, &b));
 }
 END_TEST
@@ -102,7 +102,8 @@ START_TEST(the_first_is_kept_and_counts_for_all)
     static const size_t first[] = {0, 1, 2};
     static const uint64_t counts[] = {12, 6, 3};
     struct trace_folded rows[COUNT];
-    for (size_t i = 0; i < COUNT; i++) /* the reader knows: 200 and 201 are of one line */
+    /* The caller of trace_fold knows that 200 and 201 are one line. */
+    for (size_t i = 0; i < COUNT; i++)
         rows[i] = (struct trace_folded){&records[i], records[i].caller / 10, i + 1};
     ck_assert_uint_eq(trace_fold(rows, COUNT), 3);
     for (size_t i = 0; i < 3; i++) {

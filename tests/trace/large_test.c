@@ -1,5 +1,5 @@
-/* Memory that a fork does not get: it is zeroed and aligned, of any size, and a fork of this
- * process shares what is large until it is sealed.
+/* Memory that a fork shares instead of copying: zeroed and aligned, of any size; large blocks are
+ * shared with a fork until they are sealed.
  */
 #include "trace/large.h"
 
@@ -36,7 +36,7 @@ START_TEST(more_than_there_is_is_refused)
 }
 END_TEST
 
-/* A fork writes the last byte of both. */
+/* A fork writes to the last byte of both. */
 START_TEST(a_fork_shares_it)
 {
     enum { SIZE = 1 << 20 };
@@ -59,7 +59,7 @@ START_TEST(a_fork_shares_it)
 }
 END_TEST
 
-/* Large or small: what a fork writes there reaches nobody. */
+/* Large or small: what a fork writes after sealing is seen by no other process. */
 START_TEST(what_is_sealed_stays)
 {
     char *bytes = large_take(sizes[_i]);

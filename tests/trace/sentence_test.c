@@ -22,7 +22,7 @@ static const char *const ids[FINDING_COUNT] = {
 #undef KIND
 };
 
-/* A finding in which every field has a value. */
+/* Makes a finding in which every field has a value. */
 static struct trace_record example(enum trace_finding_id id)
 {
     struct trace_record found = {.kind = TRACE_FINDING,
@@ -71,7 +71,7 @@ static struct trace_record example(enum trace_finding_id id)
     return found;
 }
 
-/* What differs from the example above. */
+/* Differences from the example above. */
 static const struct variation {
     enum trace_finding_id id;
     uint32_t relation, thing, what, other_what;
@@ -203,7 +203,7 @@ START_TEST(every_message_is_in_the_list)
     ck_assert_ptr_nonnull(out);
     for (int i = 0; i < FINDING_KIND_COUNT; i++) write_kind(out, (enum trace_finding_kind_id)i);
     fclose(out);
-    ck_assert_ptr_null(strchr(made, '{')); /* a field that there is not */
+    ck_assert_ptr_null(strchr(made, '{')); /* an unknown field */
     if (getenv("OVERLAP_WRITE_GOLDEN") != NULL) {
         FILE *golden = fopen(FINDINGS_GOLDEN, "w");
         ck_assert_ptr_nonnull(golden);
@@ -369,7 +369,7 @@ START_TEST(other_records_say_nothing)
 }
 END_TEST
 
-/* Every phrase goes through the reader's words: nothing of the English is left. */
+/* Every phrase passes through the reader's translation: no English is left. */
 static const char *in_capitals(const char *phrase)
 {
     static const struct {

@@ -1,5 +1,6 @@
-/* Promises of trace/timeline: a row a stream, no partial overlap on a row, what has no time left
- * out, nothing that student code named breaks the file; and pictures for a terminal, as they look.
+/* Promises of trace/timeline: one row per stream, no partial overlap within a row, operations
+ * without a time are left out, no name that student code chose breaks the file; and pictures for a
+ * terminal, compared as text.
  */
 #include "trace/timeline/timeline.h"
 
@@ -124,7 +125,7 @@ END_TEST
         .stream = stream_, .start_ns = start, .end_ns = end, .from = from_, .to = to_              \
     }
 
-/* Three lanes overlapped, and the same one after the other. */
+/* Three lanes overlapped, and the same lanes serially. */
 static const struct trace_record overlapped[] = {
     COPY(2, 100000, 101000, TRACE_PINNED, TRACE_DEVICE),
     COPY(3, 101000, 102000, TRACE_PINNED, TRACE_DEVICE),
@@ -164,7 +165,7 @@ static char *printed(unsigned width, unsigned streams, bool utf8)
     return text;
 }
 
-/* Columns of the longest line. */
+/* Returns the columns of the longest line. */
 static size_t widest(const char *text)
 {
     size_t widest = 0, columns = 0;
@@ -251,7 +252,7 @@ START_TEST(no_width_is_too_small_or_too_large)
 }
 END_TEST
 
-/* A drawing of it all, for a look in a browser: timeline_test FOLDER. */
+/* Draws everything, to look at in a browser: timeline_test FOLDER. */
 static int draw_all(const char *folder)
 {
     char path[4096];

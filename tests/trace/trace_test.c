@@ -1,5 +1,5 @@
 /* Promises of trace/: nothing that was written is lost, whoever writes and however the writer ends;
- * and a reader survives a file that student code scribbled over. */
+ * and a reader survives a file that student code overwrote. */
 #include "trace/trace.h"
 
 #include <check.h>
@@ -78,7 +78,7 @@ START_TEST(only_the_kinds_asked_for_are_kept)
     ck_assert_uint_eq(trace.count, 2);
     ck_assert_uint_eq(trace.records[0].kind, TRACE_FINDING);
     ck_assert_uint_eq(trace.records[1].kind, TRACE_STACK);
-    ck_assert_uint_eq(trace.dropped, 0); /* what nobody asked for is not missing */
+    ck_assert_uint_eq(trace.dropped, 0); /* unrequested records do not count as missing */
     trace_free(&trace);
 
     ck_assert_int_eq(trace_create(path, 4), 0);
@@ -103,8 +103,8 @@ START_TEST(a_stack_keeps_its_innermost_calls)
     record.count = UINT64_MAX; /* written over */
     ck_assert_uint_eq(trace_stack_addresses(&record, back), TRACE_STACK_DEPTH);
 
-    /* Read back, the last byte of the last address is cleared, as of any text: no address has one.
-     */
+    /* Reading a trace clears the last byte of each text field: here the top byte of the last
+     * address, which no address uses. */
     struct trace_writer *writer = trace_open_from_environment();
     trace_writer_close(writer);
     ck_assert_int_eq(trace_create_for(path, 4, TRACE_ALL_KINDS), 0);
@@ -146,7 +146,7 @@ START_TEST(nothing_is_recorded_where_no_file_is_named)
 }
 END_TEST
 
-/* Who writes is known from its last record, and a fork is somebody else. */
+/* The last record names the writer, and a fork is another writer. */
 START_TEST(a_fork_of_who_has_written_is_named)
 {
     struct trace_writer *writer = trace_open_from_environment();
@@ -278,7 +278,7 @@ START_TEST(scribbled_records_are_left_out_and_strings_end)
         trace_put(writer, &(struct trace_record){.kind = TRACE_CALL, .code = i});
     trace_writer_close(writer);
     scribble(32 + sizeof(struct trace_record), 0xee, sizeof(struct trace_record));
-    /* the last record's name: sixty-four bytes and no end */
+    /* The last record's name: sixty-four bytes without an end. */
     scribble(32 + 2 * sizeof(struct trace_record) + offsetof(struct trace_record, name), 'n',
              TRACE_NAME_SIZE);
 
@@ -398,7 +398,7 @@ END_TEST
 START_TEST(a_record_without_its_seal_is_known)
 {
     struct trace_writer *writer = open_keyed();
-    ck_assert(!read_sealed(&the_key).forged); /* nothing is in it */
+    ck_assert(!read_sealed(&the_key).forged); /* there is nothing in it */
     put_some(writer);
     const struct trace trace = read_sealed(&the_key);
     ck_assert(trace.forged);
@@ -407,7 +407,7 @@ START_TEST(a_record_without_its_seal_is_known)
 }
 END_TEST
 
-/* Copies what a record's place holds to another one, or changes a word of it. */
+/* Copies a record's slot to another one, or changes a word of it. */
 static void forge(size_t from, size_t to, size_t offset, uint64_t change)
 {
     const size_t header = 32;
