@@ -114,9 +114,10 @@ template <class T, class F> __device__ T factor(const blas_scalar &scalar)
 
 // ---- places -------------------------------------------------------------------------------------
 
-template <class T> __device__ T *matrix(const blas_matrix &m, int64_t k)
+// Matrix `k` of a batch. APART: `first` is an array of pointers.
+template <class T, bool APART> __device__ T *matrix(const blas_matrix &m, int64_t k)
 {
-    return m.apart ? ((T *const *)m.first)[k] : (T *)m.first + k * m.next;
+    return APART ? ((T *const *)m.first)[k] : (T *)m.first + k * m.next;
 }
 template <class T> __device__ T element(const blas_matrix &m, int64_t i, int64_t j)
 {
@@ -167,15 +168,16 @@ __device__ void add_products(const blas_gemm &p, const E *a, int64_t i, const E 
 }
 
 // Elements of A and B have type E, those of C type C; sums have type S, alpha and beta type F.
-template <class E, class C, class S, class F> __device__ void gemm(const blas_gemm &p)
+template <class E, class C, class S, class F, bool APART> __device__ void gemm(const blas_gemm &p)
 {
     const int64_t i = thread_x(), first = thread_y() * COLUMNS;
     const S alpha = factor<S, F>(p.alpha), beta = factor<S, F>(p.beta);
     if (i >= p.m || first >= p.n) return;
-    C *c = matrix<C>(p.c, blockIdx.z) + i;
+    C *c = matrix<C, APART>(p.c, blockIdx.z) + i;
     S sum[COLUMNS] = {};
     if (!is_zero(alpha) && p.k > 0) {
-        const E *a = matrix<E>(p.a, blockIdx.z), *b = matrix<E>(p.b, blockIdx.z), *of[COLUMNS];
+        const E *a = matrix<E, APART>(p.a, blockIdx.z), *b = matrix<E, APART>(p.b, blockIdx.z);
+        const E *of[COLUMNS];
         for (int q = 0; q < COLUMNS; q++) // past the last column it is the last once more
             of[q] = b + (first + q < p.n ? first + q : p.n - 1) * p.b.column;
         if (p.a.row == 1)
@@ -190,7 +192,11 @@ template <class E, class C, class S, class F> __device__ void gemm(const blas_ge
 #define GEMM(name, E, C, S, F)                                                                     \
     extern "C" __global__ void cublas_gemm_##name(const blas_gemm p)                               \
     {                                                                                              \
-        gemm<E, C, S, F>(p);                                                                       \
+        gemm<E, C, S, F, false>(p);                                                                \
+    }                                                                                              \
+    extern "C" __global__ void cublas_gemm_apart_##name(const blas_gemm p)                         \
+    {                                                                                              \
+        gemm<E, C, S, F, true>(p);                                                                 \
     }
 GEMM(f32, float, float, float, float)
 GEMM(f64, double, double, double, double)

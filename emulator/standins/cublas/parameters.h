@@ -15,10 +15,9 @@ struct blas_scalar {
 };
 
 struct blas_matrix {
-    void *first; /* element (0, 0); or an array of pointers to them, in device memory: `apart` */
+    void *first; /* element (0, 0); of a batch of matrices apart, an array of pointers to them */
     int64_t row, column;
-    int64_t next; /* from one matrix of a batch to the next, unless they are `apart` */
-    int32_t apart;
+    int64_t next; /* from one matrix of a batch to the next, unless they are apart */
     int32_t conjugate;
 };
 

@@ -100,11 +100,10 @@ static struct blas_scalar scalar_of(const struct cublasContext *handle, const st
     return blas_scalar(handle, letter, false, factor);
 }
 
-static struct blas_matrix matrix_of(const struct product *p, const struct operand *operand, int op)
+static struct blas_matrix matrix_of(const struct operand *operand, int op)
 {
     struct blas_matrix matrix = blas_matrix(operand->first, operand->ld, op);
     matrix.next = operand->next;
-    matrix.apart = p->apart;
     return matrix;
 }
 
@@ -124,15 +123,15 @@ static enum blas_status multiply(const struct cublasContext *handle, const struc
                                    .k = p->k,
                                    .alpha = scalar_of(handle, p, type, p->alpha),
                                    .beta = scalar_of(handle, p, type, p->beta),
-                                   .a = matrix_of(p, &p->a, p->op_a),
-                                   .b = matrix_of(p, &p->b, p->op_b),
-                                   .c = matrix_of(p, &p->c, BLAS_OP_N)};
+                                   .a = matrix_of(&p->a, p->op_a),
+                                   .b = matrix_of(&p->b, p->op_b),
+                                   .c = matrix_of(&p->c, BLAS_OP_N)};
     const struct standin_size size = {.x = (uint64_t)p->m,
                                       .y = ((uint64_t)p->n + COLUMNS - 1) / COLUMNS,
                                       .z = (uint64_t)p->count,
                                       .block_x = ROWS,
                                       .block_y = BLOCK_Y};
-    return blas_launch(handle, "gemm", suffix, &size, &gemm);
+    return blas_launch(handle, p->apart ? "gemm_apart" : "gemm", suffix, &size, &gemm);
 }
 
 /* ---- the public functions: those of one type ---------------------------------------------------
