@@ -19,6 +19,10 @@ overlap_search_path(emulate "$ORIGIN/../libraries")
 overlap_search_path(emulator_cuda "$ORIGIN/needed")
 overlap_search_path(emulator_cudart "$ORIGIN")
 overlap_search_path(front_nvjitlink "$ORIGIN/../needed")
+get_property(OVERLAP_STANDINS GLOBAL PROPERTY OVERLAP_STANDINS)
+foreach(standin ${OVERLAP_STANDINS})
+    overlap_search_path(${standin} "$ORIGIN/..")
+endforeach()
 
 # Everything but the C library itself, which has to be this old or newer.
 set(OVERLAP_SYSTEM_LIBRARIES "^ld-linux" "^lib(c|m|mvec|dl|rt|pthread|resolv)[.]so")
@@ -38,6 +42,10 @@ function(overlap_install_device folder)
         LIBRARY DESTINATION ${folder}/emulator/lib NAMELINK_SKIP ${ARGN})
     install(TARGETS emulator_cudart threads_preload front_audit
         LIBRARY DESTINATION ${folder}/emulator/lib NAMELINK_SKIP ${ARGN})
+    if(OVERLAP_STANDINS)
+        install(TARGETS ${OVERLAP_STANDINS}
+            LIBRARY DESTINATION ${folder}/emulator/lib/standins NAMELINK_SKIP ${ARGN})
+    endif()
     install(TARGETS front_nvrtc front_nvjitlink DESTINATION ${folder}/emulator/lib/front ${ARGN})
     install(PROGRAMS ${CMAKE_SOURCE_DIR}/emulator/front/nvcc ${CMAKE_SOURCE_DIR}/emulator/front/ptxas
         DESTINATION ${folder}/emulator/lib/front ${ARGN})
@@ -90,4 +98,4 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
 endif()
 include(CPack)
 add_custom_target(deb COMMAND ${CMAKE_CPACK_COMMAND} -B ${CMAKE_BINARY_DIR}
-    WORKING_DIRECTORY ${CMAKE_BINARY_DIR} DEPENDS emulate)
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR} DEPENDS emulate stand_ins)

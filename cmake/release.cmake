@@ -58,4 +58,4 @@ add_custom_target(release
     COMMAND ${CMAKE_COMMAND} --install . --strip --prefix ${CMAKE_BINARY_DIR}/${name}
     COMMAND ${CMAKE_COMMAND} -E tar czf ${name}.tar.gz ${name}
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-    DEPENDS grader learn loaded parts emulate trace_dump gpu_parts)
+    DEPENDS grader learn loaded parts emulate stand_ins trace_dump gpu_parts)

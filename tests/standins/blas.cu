@@ -130,7 +130,8 @@ static void narrow_types(cublasHandle_t handle)
     for (int q = 0; q < k * n; q++) b[q] = __float2half((float)(with_bytes[q] = (int8_t)draw(3)));
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
-            for (int q = 0; q < k; q++) sums[i + j * m] += of_bytes[i + q * m] * with_bytes[q + j * k];
+            for (int q = 0; q < k; q++)
+                sums[i + j * m] += of_bytes[i + q * m] * with_bytes[q + j * k];
     __half *x, *y, *z;
     float *wide;
     CHECK_STATUS(cudaMalloc(&x, m * k * 2));
@@ -166,7 +167,8 @@ static void narrow_types(cublasHandle_t handle)
                               CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT));
     CHECK_STATUS(cublasGetVector(32 * 16, 4, wide, 1, whole.data(), 1));
     for (int i = 0; i < 32; i++)
-        for (int j = 0; j < 16; j++) fine_bytes = fine_bytes && whole[i + j * 32] == sums[i + j * m];
+        for (int j = 0; j < 16; j++)
+            fine_bytes = fine_bytes && whole[i + j * 32] == sums[i + j * m];
     check(fine_bytes, "GemmEx", "bytes");
     cudaFree(x), cudaFree(y), cudaFree(z), cudaFree(wide);
 }

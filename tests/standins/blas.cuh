@@ -1,9 +1,9 @@
 // What the checks of the stand-in for cuBLAS share: numbers, matrices on both sides, and what is
-// expected, computed on the host in double. Elements are small whole numbers, so that sums are exact
-// in every type and every order.
+// expected, computed on the host in double. Elements are small whole numbers, so that sums are
+// exact in every type and every order.
 #pragma once
-#include <cublas_v2.h>
 #include <cuComplex.h>
+#include <cublas_v2.h>
 
 #include <complex>
 #include <cstdio>
@@ -91,7 +91,8 @@ template <class T> struct Matrix {
     {
         std::vector<T> values(at.size());
         for (size_t k = 0; k < at.size(); k++) values[k] = narrow(at[k], T());
-        CHECK_STATUS(cudaMemcpy(device, values.data(), values.size() * sizeof(T), cudaMemcpyDefault));
+        CHECK_STATUS(
+            cudaMemcpy(device, values.data(), values.size() * sizeof(T), cudaMemcpyDefault));
     }
     Wide &operator()(int i, int j)
     {
@@ -105,7 +106,8 @@ template <class T> struct Matrix {
     bool is_there(double tolerance = 0) const
     {
         std::vector<T> values(at.size());
-        CHECK_STATUS(cudaMemcpy(values.data(), device, values.size() * sizeof(T), cudaMemcpyDefault));
+        CHECK_STATUS(
+            cudaMemcpy(values.data(), device, values.size() * sizeof(T), cudaMemcpyDefault));
         for (size_t k = 0; k < at.size(); k++)
             if (!(std::abs(widen(values[k]) - at[k]) <= tolerance * (1 + std::abs(at[k]))))
                 return false;

@@ -2,13 +2,26 @@
 // cublasSgemm, NAME for messages, IS_COMPLEX. Included once for each type.
 
 #define M(rows, columns) Matrix<T>(rows, columns, 3, IS_COMPLEX)
-#define FILLS {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER}
-#define OPS {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}
-#define SIDES {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT}
-#define DIAGONALS {CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT}
+#define FILLS                                                                                      \
+    {                                                                                              \
+        CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER                                             \
+    }
+#define OPS                                                                                        \
+    {                                                                                              \
+        CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C                                                      \
+    }
+#define SIDES                                                                                      \
+    {                                                                                              \
+        CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT                                                        \
+    }
+#define DIAGONALS                                                                                  \
+    {                                                                                              \
+        CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT                                                     \
+    }
 #define SCALAR(re, im) narrow(Wide(re, IS_COMPLEX ? im : 0), T())
 
-namespace SPACE {
+namespace SPACE
+{
 
 void products(cublasHandle_t handle)
 {
@@ -16,8 +29,10 @@ void products(cublasHandle_t handle)
     for (cublasOperation_t op_a : OPS)
         for (cublasOperation_t op_b : OPS)
             for (int beta_too : {0, 1}) {
-                Matrix<T> a(op_a == CUBLAS_OP_N ? m : k, op_a == CUBLAS_OP_N ? k : m, 3, IS_COMPLEX);
-                Matrix<T> b(op_b == CUBLAS_OP_N ? k : n, op_b == CUBLAS_OP_N ? n : k, 3, IS_COMPLEX);
+                Matrix<T> a(op_a == CUBLAS_OP_N ? m : k, op_a == CUBLAS_OP_N ? k : m, 3,
+                            IS_COMPLEX);
+                Matrix<T> b(op_b == CUBLAS_OP_N ? k : n, op_b == CUBLAS_OP_N ? n : k, 3,
+                            IS_COMPLEX);
                 Matrix<T> c(m, n, 3, IS_COMPLEX);
                 const T alpha = SCALAR(2, 1), beta = SCALAR(beta_too ? -3 : 0, beta_too ? 2 : 0);
                 CHECK_STATUS(CALL(gemm)(handle, op_a, op_b, m, n, k, &alpha, a.device, a.ld,
@@ -25,7 +40,8 @@ void products(cublasHandle_t handle)
                 for (int i = 0; i < m; i++)
                     for (int j = 0; j < n; j++) {
                         Wide sum = 0;
-                        for (int q = 0; q < k; q++) sum += op_at(a, op_a, i, q) * op_at(b, op_b, q, j);
+                        for (int q = 0; q < k; q++)
+                            sum += op_at(a, op_a, i, q) * op_at(b, op_b, q, j);
                         c(i, j) = widen(alpha) * sum + widen(beta) * c(i, j);
                     }
                 check(c.is_there(), "gemm", NAME);
@@ -39,8 +55,8 @@ void batches(cublasHandle_t handle)
     Matrix<T> c(m, n * count, 0, IS_COMPLEX), d(m, n * count, 0, IS_COMPLEX);
     const T alpha = SCALAR(1, 0), beta = SCALAR(0, 0);
     CHECK_STATUS(CALL(gemmStridedBatched)(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha,
-                                          a.device, m, m * k, b.device, k, k * n, &beta, c.device, m,
-                                          m * n, count));
+                                          a.device, m, m * k, b.device, k, k * n, &beta, c.device,
+                                          m, m * n, count));
     T *of_a[count], *of_b[count], *of_d[count], **pointers;
     for (int q = 0; q < count; q++) {
         of_a[q] = a.device + q * m * k;
@@ -77,8 +93,8 @@ void symmetric(cublasHandle_t handle)
         for (cublasSideMode_t side : SIDES) {
             const int size = side == CUBLAS_SIDE_LEFT ? m : n;
             Matrix<T> a = M(size, size), b = M(m, n), c = M(m, n);
-            CHECK_STATUS(CALL(symm)(handle, side, fill, m, n, &alpha, a.device, a.ld, b.device, b.ld,
-                                    &beta, c.device, c.ld));
+            CHECK_STATUS(CALL(symm)(handle, side, fill, m, n, &alpha, a.device, a.ld, b.device,
+                                    b.ld, &beta, c.device, c.ld));
             for (int i = 0; i < m; i++)
                 for (int j = 0; j < n; j++) {
                     Wide sum = 0;
@@ -94,8 +110,8 @@ void symmetric(cublasHandle_t handle)
             const int rows = op == CUBLAS_OP_N ? n : k, columns = op == CUBLAS_OP_N ? k : n;
             Matrix<T> a = M(rows, columns), b = M(rows, columns);
             Matrix<T> c = M(n, n), d = M(n, n), e = M(n, n);
-            CHECK_STATUS(CALL(syrk)(handle, fill, op, n, k, &alpha, a.device, a.ld, &beta, c.device,
-                                    c.ld));
+            CHECK_STATUS(
+                CALL(syrk)(handle, fill, op, n, k, &alpha, a.device, a.ld, &beta, c.device, c.ld));
             CHECK_STATUS(CALL(syr2k)(handle, fill, op, n, k, &alpha, a.device, a.ld, b.device, b.ld,
                                      &beta, d.device, d.ld));
             CHECK_STATUS(CALL(syrkx)(handle, fill, op, n, k, &alpha, a.device, a.ld, b.device, b.ld,
@@ -118,13 +134,14 @@ void symmetric(cublasHandle_t handle)
             check(d.is_there(), "syr2k", NAME);
             check(e.is_there(), "syrkx", NAME);
         }
-        Matrix<T> a = M(n, n), b = M(n, n), c = M(n, n), x(1, n, 1, IS_COMPLEX), y(1, n, 0, IS_COMPLEX);
+        Matrix<T> a = M(n, n), b = M(n, n), c = M(n, n), x(1, n, 1, IS_COMPLEX),
+                  y(1, n, 0, IS_COMPLEX);
         Matrix<T> z(1, n, 2, IS_COMPLEX);
         CHECK_STATUS(CALL(symv)(handle, fill, n, &alpha, a.device, a.ld, x.device, x.ld, &beta,
                                 z.device, z.ld));
         CHECK_STATUS(CALL(syr)(handle, fill, n, &alpha, x.device, x.ld, b.device, b.ld));
-        CHECK_STATUS(CALL(syr2)(handle, fill, n, &alpha, x.device, x.ld, y.device, y.ld, c.device,
-                                c.ld));
+        CHECK_STATUS(
+            CALL(syr2)(handle, fill, n, &alpha, x.device, x.ld, y.device, y.ld, c.device, c.ld));
         for (int i = 0; i < n; i++) {
             Wide sum = 0;
             for (int j = 0; j < n; j++) {
@@ -174,8 +191,8 @@ void triangles(cublasHandle_t handle)
                     std::swap(d.device, b.device);
                     check(d.is_there(), "trmm in place", NAME);
                     const T one = SCALAR(1, 0);
-                    CHECK_STATUS(CALL(trsm)(handle, side, fill, op, unit, m, n, &one, a.device, a.ld,
-                                            d.device, d.ld));
+                    CHECK_STATUS(CALL(trsm)(handle, side, fill, op, unit, m, n, &one, a.device,
+                                            a.ld, d.device, d.ld));
                     for (int i = 0; i < m; i++)
                         for (int j = 0; j < n; j++) d(i, j) = widen(alpha) * b(i, j);
                     check(d.is_there(sizeof(R) == 4 ? 2e-2 : 1e-9), "trsm", NAME);
@@ -210,15 +227,16 @@ void elements(cublasHandle_t handle)
                                     b.device, b.ld, c.device, c.ld));
             for (int i = 0; i < m; i++)
                 for (int j = 0; j < n; j++)
-                    c(i, j) = widen(alpha) * op_at(a, op_a, i, j) + widen(beta) * op_at(b, op_b, i, j);
+                    c(i, j) =
+                        widen(alpha) * op_at(a, op_a, i, j) + widen(beta) * op_at(b, op_b, i, j);
             check(c.is_there(), "geam", NAME);
         }
     for (cublasSideMode_t side : SIDES)
         for (int step : {2, -2}) {
             const int size = side == CUBLAS_SIDE_LEFT ? m : n;
             Matrix<T> a = M(m, n), x(1, size, 1, IS_COMPLEX), c = M(m, n);
-            CHECK_STATUS(CALL(dgmm)(handle, side, m, n, a.device, a.ld, x.device, step, c.device,
-                                    c.ld));
+            CHECK_STATUS(
+                CALL(dgmm)(handle, side, m, n, a.device, a.ld, x.device, step, c.device, c.ld));
             for (int i = 0; i < m; i++)
                 for (int j = 0; j < n; j++) {
                     const int at = side == CUBLAS_SIDE_LEFT ? i : j;
