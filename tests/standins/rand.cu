@@ -220,20 +220,21 @@ static void mixed()
     }
 }
 
-// Some of XORWOW's subsequences yield doubles, the others bits, many times; then all yield bits.
+// Some of XORWOW's subsequences yield normal doubles, by four numbers for two, the others bits,
+// many times; then all yield bits.
 static void uneven()
 {
-    const size_t TURN = 4096, PART = 2000, TIMES = 70; // inside a block of 256
+    const size_t TURN = 4096, PART = 2000, TIMES = 22; // inside a block of 256
     Generator g(CURAND_RNG_PSEUDO_XORWOW), reference(CURAND_RNG_PSEUDO_XORWOW);
-    Device<double> d(PART);
-    const std::vector<unsigned> all = bits_of(reference.handle, (2 * TIMES + 1) * TURN);
+    Device<double> d(2 * PART);
+    const std::vector<unsigned> all = bits_of(reference.handle, (4 * TIMES + 1) * TURN);
     for (size_t i = 0; i < TIMES; i++) {
-        OK(curandGenerateUniformDouble(g.handle, d.data, PART));
+        OK(curandGenerateNormalDouble(g.handle, d.data, 2 * PART, 0, 1));
         bits_of(g.handle, TURN - PART);
     }
     const std::vector<unsigned> x = bits_of(g.handle, TURN);
     for (size_t i = 0; i < TURN && !wrong; i++) {
-        const size_t draws = i < PART ? 2 * TIMES : TIMES;
+        const size_t draws = i < PART ? 4 * TIMES : TIMES;
         CHECK(x[i] == all[draws * TURN + i], "subsequence %zu", i);
     }
 }
@@ -241,7 +242,7 @@ static void uneven()
 // Calls of many sizes and distributions, more than a generator keeps apart.
 static void motley(curandRngType_t type)
 {
-    const size_t MOST = 3001, TIMES = 100, N = 100000;
+    const size_t MOST = 1009, TIMES = 80, N = 100000;
     Generator g(type);
     Device<double> d(MOST);
     Device<float> f(N);

@@ -1,7 +1,7 @@
 /* abi: the numbers behind the names of curand.h's enumerations, as a program that was compiled with
  * that header passes them. This header declares no functions and includes nothing of NVIDIA's.
  *
- * Source: cuRAND 10.4 (CUDA 13.0), "Modules".
+ * Source: curand.h of CUDA 13.0 (cuRAND 10.4).
  */
 #ifndef OVERLAP_STANDINS_CURAND_ABI_H
 #define OVERLAP_STANDINS_CURAND_ABI_H

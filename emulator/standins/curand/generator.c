@@ -169,7 +169,7 @@ static enum rand_status set_ordering(struct curandGenerator_st *generator, int o
     return begin_anew(generator);
 }
 
-/* A library function whose only error is that of a pointer that is NULL. */
+/* Stores `value`, unless `place` is NULL. */
 static enum rand_status give(int *place, int value)
 {
     if (place == NULL) return RAND_OUT_OF_RANGE;
@@ -215,8 +215,9 @@ struct request {
     double mean, deviation;
 };
 
-/* Gives a captured call a counter of its own, and puts the increment behind the call in the stream.
- * `counter`: 0 for a call that is not captured. */
+/* Gives a captured call a replay counter of its own. `counter` is 1 + its index, or 0 for a call
+ * that is not captured. Returns CUDA_ERROR_OUT_OF_MEMORY when the process has used all the
+ * counters. */
 static CUresult counter_of(CUstream stream, uint32_t *counter)
 {
     static uint32_t used; /* of the process: a graph can outlive its generator */

@@ -45,9 +45,9 @@ __device__ uint64_t drawn_at_least(const rand_place &place, uint32_t begin)
 
 // ---- distributions ------------------------------------------------------------------------------
 
-// Knuth's method would draw a number of numbers that depends on lambda, so that the host could not
-// record how far a subsequence has come. This takes one number; for a large lambda it is the key of
-// a generator of this result's own.
+// A result takes one number of its subsequence: the host could not record how far a subsequence has
+// come if the count depended on the results, as it does in Knuth's method. For a large lambda, that
+// number is part of the key of a Philox generator that serves this result only.
 template <class State>
 __device__ uint32_t poisson(State &state, const rand_fill &p, uint32_t sequence, uint64_t position)
 {
@@ -128,47 +128,101 @@ template <bool LOG> struct NormalDouble {
 
 // ---- XORWOW -------------------------------------------------------------------------------------
 
-enum { WORDS = 5, BITS = 32, DIGIT = 4 }; // curand_precalc.h has matrices for powers of DIGIT
+// curand_precalc.h has matrices for powers of DIGIT, with a row of WORDS words for each bit of a
+// state.
+enum { WORDS = 5, LANES = 32, DIGIT = 4, NIBBLES = 40, VALUES = 16, FOUR = 4 };
 
-// to = matrix * from, over the field of two elements, without a branch for each bit.
-__device__ void multiply(const uint32_t *matrix, const uint32_t *from, uint32_t *to)
+// state = matrix * state, over the field of two elements, by the lanes of a warp together: each
+// takes one bit of each word.
+__device__ void multiply_together(const uint32_t *matrix, uint32_t *state)
+{
+    const uint32_t lane = threadIdx.x % LANES;
+    uint32_t sum[WORDS] = {};
+    for (int word = 0; word < WORDS; word++) {
+        const uint32_t taken = 0 - (state[word] >> lane & 1);
+        const uint32_t *row = matrix + (word * LANES + lane) * WORDS;
+#pragma unroll
+        for (int k = 0; k < WORDS; k++) sum[k] ^= row[k] & taken;
+    }
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        for (int other = LANES / 2; other > 0; other /= 2)
+            sum[k] ^= __shfl_xor_sync(0xffffffff, sum[k], other);
+        state[k] = sum[k];
+    }
+}
+
+// Multiplies by the matrices that make up `n`.
+__device__ void skip_together(uint64_t n, const uint32_t (*matrices)[WORDS * WORDS * LANES],
+                              uint32_t *state)
+{
+    for (int power = 0; n != 0; power++, n /= DIGIT)
+        for (uint32_t i = 0; i < n % DIGIT; i++) multiply_together(matrices[power], state);
+}
+
+typedef uint32_t Table[NIBBLES][VALUES][WORDS];
+
+// The products of a matrix with each value of each four bits of a state.
+__device__ void tabulate(const uint32_t *matrix, Table &table)
+{
+    const uint32_t nibble = threadIdx.x / WORDS, word = threadIdx.x % WORDS;
+    if (nibble >= NIBBLES) return;
+    uint32_t row[FOUR];
+    for (uint32_t bit = 0; bit < FOUR; bit++)
+        row[bit] = matrix[(nibble * FOUR + bit) * WORDS + word];
+#pragma unroll
+    for (int value = 0; value < VALUES; value++) {
+        uint32_t sum = 0;
+#pragma unroll
+        for (int bit = 0; bit < FOUR; bit++)
+            if (value >> bit & 1) sum ^= row[bit];
+        table[nibble][value][word] = sum;
+    }
+}
+
+// to = matrix * from, by the matrix's table.
+__device__ void multiply(const Table &table, const uint32_t *from, uint32_t *to)
 {
     uint32_t sum[WORDS] = {};
     for (int word = 0; word < WORDS; word++) {
-        uint32_t bits = from[word];
-        for (int bit = 0; bit < BITS; bit++, bits >>= 1, matrix += WORDS) {
-            const uint32_t taken = 0 - (bits & 1);
+        const uint32_t bits = from[word];
 #pragma unroll
-            for (int k = 0; k < WORDS; k++) sum[k] ^= matrix[k] & taken;
+        for (int i = 0; i < NIBBLES / WORDS; i++) {
+            const uint32_t *product = table[word * (NIBBLES / WORDS) + i][bits >> FOUR * i & 15];
+#pragma unroll
+            for (int k = 0; k < WORDS; k++) sum[k] ^= product[k];
         }
     }
 #pragma unroll
     for (int k = 0; k < WORDS; k++) to[k] = sum[k];
 }
 
-// The state of subsequence `sequence` after `position` numbers, for each thread of a block. Thread
-// 0 jumps to the block's first subsequence. Then the threads before `span` give those behind it
+// The state of subsequence `sequence` after `position` numbers, for each thread of a block. Warp 0
+// jumps to the block's first subsequence. Then the threads before `span` give those behind it
 // theirs, and `span` grows by the powers that there are matrices for.
 __device__ void begin(curandStateXORWOW_t &state, uint64_t seed, uint64_t position)
 {
     __shared__ uint32_t vectors[RAND_BLOCK][WORDS];
-    __shared__ uint32_t weyl;
+    __shared__ Table table;
     const uint32_t me = threadIdx.x;
-    if (me == 0) {
-        curand_init(seed, blockIdx.x * RAND_BLOCK, position, &state);
-        for (int k = 0; k < WORDS; k++) vectors[0][k] = state.v[k];
-        weyl = state.d;
+    curand_init(seed, 0, 0, &state);
+    state.d += 362437 * (uint32_t)position; // as skipahead does
+    if (me < LANES) {
+        skip_together(blockIdx.x * RAND_BLOCK, precalc_xorwow_matrix, state.v);
+        skip_together(position, precalc_xorwow_offset_matrix, state.v);
+        if (me == 0)
+            for (int k = 0; k < WORDS; k++) vectors[0][k] = state.v[k];
     }
-    __syncthreads();
     uint32_t power = 0;
-    for (uint32_t span = 1; span < RAND_BLOCK; span *= DIGIT, power++)
+    for (uint32_t span = 1; span < RAND_BLOCK; span *= DIGIT, power++) {
+        tabulate(precalc_xorwow_matrix[power], table);
+        __syncthreads();
         for (uint32_t i = 1; i < DIGIT; i++) {
-            if (me / span == i)
-                multiply(precalc_xorwow_matrix[power], vectors[me - span], vectors[me]);
+            if (me / span == i) multiply(table, vectors[me - span], vectors[me]);
             __syncthreads();
         }
+    }
     for (int k = 0; k < WORDS; k++) state.v[k] = vectors[me][k];
-    state.d = weyl;
 }
 
 // ---- MRG32k3a -----------------------------------------------------------------------------------
@@ -252,23 +306,23 @@ template <class T, class Distribution> __device__ void fill_philox(const rand_fi
     const uint64_t quads = (p.count + place.within + 3) / 4;
     const uint64_t quad = (uint64_t)blockIdx.x * RAND_BLOCK + threadIdx.x;
     if (quad >= quads) return;
-    const uint64_t sequence = place.next + quad;
-    const uint32_t within = (uint32_t)(sequence % place.sequences);
+    const uint32_t sequence = (uint32_t)((place.next + quad) % place.sequences);
     const uint64_t round = quad / place.sequences; // a subsequence's units are `sequences` apart
     const uint64_t counter =
-        (drawn(place, within) + replay_distance(p)) / 4 + round * Distribution::BLOCKS;
+        (drawn(place, sequence) + replay_distance(p)) / 4 + round * Distribution::BLOCKS;
     const uint2 key = make_uint2((uint32_t)p.seed, (uint32_t)(p.seed >> 32));
     uint4 x[Distribution::BLOCKS];
 #pragma unroll
     for (int i = 0; i < Distribution::BLOCKS; i++)
         x[i] = curand_Philox4x32_10(
-            make_uint4((uint32_t)(counter + i), (uint32_t)((counter + i) >> 32), within, 0), key);
+            make_uint4((uint32_t)(counter + i), (uint32_t)((counter + i) >> 32), sequence, 0), key);
     T results[4];
-    Distribution::make(p, x, results, within, counter);
+    Distribution::make(p, x, results, sequence, counter);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const uint64_t at = 4 * quad + i - place.within;
-        if (at < p.count) ((T *)p.out)[at] = results[i]; // wraps before the first result
+        // Results before the first one have a huge unsigned index.
+        if (at < p.count) ((T *)p.out)[at] = results[i];
     }
 }
 
