@@ -364,8 +364,19 @@ template <class R> static void check_of(const Case &c)
     compare(c, out, untouched);
 }
 
+// Every case, or one of four, each time the same: a test has no time for all.
+static bool check_all;
+
+static bool is_skipped()
+{
+    static uint32_t state = 1;
+    state = state * 1664525u + 1013904223u;
+    return !check_all && state >> 30 != 0;
+}
+
 static void check(Case c)
 {
+    if (is_skipped()) return;
     if (reads_real(c.type)) c.direction = CUFFT_FORWARD;
     if (writes_real(c.type)) c.direction = CUFFT_INVERSE;
     if (is_double(c.type))
@@ -528,8 +539,9 @@ static void statuses()
     CUDA(cudaFree(data));
 }
 
-int main()
+int main(int count, char **arguments)
 {
+    check_all = count > 1 && strcmp(arguments[1], "all") == 0;
     int version = 0, major = 0;
     EXPECT(cufftGetVersion(&version) == CUFFT_SUCCESS && version == CUFFT_VERSION, "%d", version);
     EXPECT(cufftGetProperty(MAJOR_VERSION, &major) == CUFFT_SUCCESS && major == CUFFT_VER_MAJOR,

@@ -261,6 +261,17 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
                        });
 }
 
+/* Returns whether both accesses are volatile ones to shared memory by lanes of one warp. Compilers
+ * keep their order and GPUs execute them in step, as code from before Volta has it; nobody promises
+ * so, but no GPU shows it to be wrong. */
+static bool rely_on_step(const struct exec_warp *warp, const struct exec_reported *first,
+                         const struct exec_reported *second)
+{
+    const struct exec_position *positions = warp->worker->function->program->positions;
+    return first->thread / EXEC_LANES == second->thread / EXEC_LANES &&
+           positions[first->site].in_step && positions[second->site].in_step;
+}
+
 static __attribute__((noinline)) void report(const struct exec_touch *touch, size_t index,
                                              enum exec_kept kept)
 {
@@ -283,6 +294,7 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
                       (kept == EXEC_KEPT_WRITE || touch->together) &&
                       !touch->warp->worker->function->program->converses;
     const enum exec_wrong wrong = cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED;
+    if (!lost && cache == NULL && rely_on_step(touch->warp, &first, &second)) return;
     exec_report(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second,
                 cache != NULL ? cache->region : NULL,
                 cache != NULL ? exec_block_shadow_address(touch->warp->block->near, at) - cache->low

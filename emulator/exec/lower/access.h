@@ -55,6 +55,12 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
 void lower_order_fence(struct lower *lower);
 /* Returns whether threads of the function may communicate through memory. */
 bool lower_converses(const struct ptx_function *source);
+/* Returns whether volatile accesses to shared memory, of which the function has some, tell threads
+ * nothing of each other, so that they are race-checked as plain ones: it has no fence, no atomic
+ * that could be a lock or a flag, no call, and no loop that could wait for what it loads. */
+bool lower_volatile_is_plain(const struct ptx_function *source);
+/* Returns whether the access is strong in the sense of PTX's memory model, or stands for a flag. */
+bool lower_is_strong(const struct lower *lower, const struct ptx_instruction *at);
 /* Which acts further on in the function make a load a look, besides atomics on the same address. */
 enum lower_acts {
     LOWER_ACTS_STORES = 1,  /* stores as well */

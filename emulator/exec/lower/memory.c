@@ -207,18 +207,13 @@ static uint32_t elements_of(const struct ptx_operand *operand, const struct ptx_
     return vector ? operand->count : 1;
 }
 
-static bool looks(const struct ptx_instruction *inst)
-{
-    return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
-}
-
 /* Returns the enum exec_look bits that check/causality.h needs of a strong access or an atomic. */
-static unsigned strength(const struct ptx_instruction *at)
+static unsigned strength(const struct lower *lower, const struct ptx_instruction *at)
 {
     const uint16_t semantics = at->modifiers.semantics;
     unsigned as = 0;
     if (at->modifiers.scope == PTX_SCOPE_CTA) return EXEC_LOOK_BLOCK_SCOPE;
-    if (looks(at)) as |= EXEC_LOOK_STRONG;
+    if (lower_is_strong(lower, at)) as |= EXEC_LOOK_STRONG;
     if (semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL) as |= EXEC_LOOK_RELEASES;
     return as;
 }
@@ -265,7 +260,7 @@ static void lower_wide_access(struct lower *lower, bool store)
             if (slots[j] == EXEC_NO_SLOT) return;
         }
         const struct lower_place place = {"generic", kept, 16 * k, true};
-        if (!looks(at))
+        if (!lower_is_strong(lower, at))
             lower_racecheck(lower, &place, whole ? 8 : 4, parts, store ? EXEC_STORE : EXEC_LOAD,
                             store ? slots : NULL);
         lower_order(lower, &place, 16, store ? EXEC_STORE : EXEC_LOAD, slots[0]);
@@ -280,9 +275,10 @@ static void lower_wide_access(struct lower *lower, bool store)
         inst->c = slots[2];
         inst->e = slots[3];
         inst->cache = (uint32_t)lower->program->cache_count++;
-        if (looks(at)) lower_note_look(lower, inst->cache, EXEC_LOOK_ALL | strength(at));
+        if (lower_is_strong(lower, at))
+            lower_note_look(lower, inst->cache, EXEC_LOOK_ALL | strength(lower, at));
     }
-    if (looks(at)) lower->function->talks = lower->function->info.converses = true;
+    if (lower_is_strong(lower, at)) lower->function->talks = lower->function->info.converses = true;
 }
 
 static void load_parameter(struct lower *lower, uint64_t offset)
@@ -311,7 +307,8 @@ static void load_parameter(struct lower *lower, uint64_t offset)
 
 static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_operand *address)
 {
-    unsigned as = looks(lower->at) ? EXEC_LOOK_ALL | strength(lower->at) : 0u;
+    unsigned as =
+        lower_is_strong(lower, lower->at) ? EXEC_LOOK_ALL | strength(lower, lower->at) : 0u;
     if (lower_looks(lower, address, LOWER_ACTS_OF_BLOCKS)) as |= EXEC_LOOK_BLOCKS;
     if (lower_looks(lower, address, LOWER_ACTS_OF_THREADS)) as |= EXEC_LOOK_THREADS;
     lower_note_look(lower, cache, as);
@@ -363,7 +360,7 @@ static void lower_load(struct lower *lower)
         final[k] = lower->widen_key != NULL ? lower->widen_to : to[k];
     }
     lower->widen_key = NULL;
-    if (!looks(at) && !lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
+    if (!lower_is_strong(lower, at) && !lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
         lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_LOAD, NULL);
     lower_order(lower, &place, ptx_type_bytes(at->type) * count, EXEC_LOAD, 0);
     struct exec_inst *inst = lower_row(lower, key);
@@ -384,7 +381,7 @@ static void lower_load(struct lower *lower)
         inst->a = to[k];
         inst->d = final[k];
     }
-    if (looks(at)) lower_poll(lower, &place, to[0], natural);
+    if (lower_is_strong(lower, at)) lower_poll(lower, &place, to[0], natural);
 }
 
 static void lower_store(struct lower *lower)
@@ -415,7 +412,7 @@ static void lower_store(struct lower *lower)
     }
     snprintf(key, sizeof key, count > 1 ? "st.%s.v%u.%s" : "st.%s%.0u.%s", place.where,
              count > 1 ? count : 0, type);
-    if (!looks(at))
+    if (!lower_is_strong(lower, at))
         lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_STORE, from);
     lower_order(lower, &place, ptx_type_bytes(at->type) * count, EXEC_STORE, from[0]);
     struct exec_inst *inst = lower_row(lower, key);
@@ -427,11 +424,11 @@ static void lower_store(struct lower *lower)
     inst->e = from[3];
     if (place.global) {
         inst->cache = (uint32_t)lower->program->cache_count++;
-        if (looks(at)) {
+        if (lower_is_strong(lower, at)) {
             lower->function->talks = lower->function->info.converses = true;
             lower_note_look(
                 lower, inst->cache,
-                EXEC_LOOK_ALL | strength(at) |
+                EXEC_LOOK_ALL | strength(lower, at) |
                     (lower_modifies(lower, &at->operands[0]) ? EXEC_LOOK_MODIFIES : 0u));
         } else {
             lower_note_look(lower, inst->cache, lower_updates(lower));
@@ -457,7 +454,7 @@ static void note_atomic(struct lower *lower, const struct exec_row *row)
 {
     struct exec_function *function = lower->function;
     const struct ptx_instruction *at = lower->at;
-    const bool ordered = looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED;
+    const bool ordered = lower_is_strong(lower, at) && at->modifiers.semantics != PTX_SEM_RELAXED;
     if (!brings_news(lower) && !ordered && exec_atomic_commutes(row) &&
         (function->commutes == NULL || function->commutes == row->run))
         function->commutes = row->run;
@@ -607,7 +604,7 @@ static void lower_atomic(struct lower *lower)
     inst->cache = (uint32_t)lower->program->cache_count++;
     if (place.global) {
         note_atomic(lower, row);
-        lower_note_look(lower, inst->cache, strength(at));
+        lower_note_look(lower, inst->cache, strength(lower, at));
     }
     if (brings_news(lower)) {
         inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");

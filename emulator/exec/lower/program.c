@@ -133,6 +133,7 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
                           .module = module,
                           .source = source,
                           .function = function,
+                          .volatile_is_plain = lower_volatile_is_plain(source),
                           .offsets = offsets};
     const size_t first = program->cache_count;
     lower_function(&lower);

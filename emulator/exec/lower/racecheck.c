@@ -10,6 +10,12 @@ static bool is_place(const struct lower_place *place, const char *where)
     return place->where != NULL && !strcmp(place->where, where);
 }
 
+static bool is_volatile_shared(const struct ptx_instruction *at)
+{
+    return at->modifiers.semantics == PTX_SEM_VOLATILE &&
+           (at->modifiers.space == PTX_SPACE_SHARED || at->modifiers.space == PTX_SPACE_SHARED_CTA);
+}
+
 /* Emits the row "watch" for an access. Returns NULL when the program is not watched or the access
  * cannot be to shared memory. */
 static struct exec_inst *watch(struct lower *lower, const struct lower_place *place,
@@ -23,6 +29,7 @@ static struct exec_inst *watch(struct lower *lower, const struct lower_place *pl
     inst->cache = element | count << EXEC_WATCH_COUNT_SHIFT |
                   (uint32_t)access << EXEC_WATCH_ACCESS_SHIFT | (wide ? EXEC_WATCH_WIDE : 0u) |
                   (generic ? EXEC_WATCH_GENERIC : 0u);
+    if (is_volatile_shared(lower->at)) lower->program->positions[inst->position].in_step = true;
     return inst;
 }
 
@@ -69,6 +76,11 @@ static bool is_strong(const struct ptx_instruction *at)
     return at->modifiers.semantics != PTX_ABSENT && at->modifiers.semantics != PTX_SEM_WEAK;
 }
 
+bool lower_is_strong(const struct lower *lower, const struct ptx_instruction *at)
+{
+    return is_strong(at) && !(lower->volatile_is_plain && is_volatile_shared(at));
+}
+
 /* A fence, a strong access, or an atomic with which locks are taken or released. */
 static bool converses(const struct ptx_instruction *at)
 {
@@ -89,11 +101,58 @@ static bool converses(const struct ptx_instruction *at)
     }
 }
 
+static bool orders_block(enum ptx_opcode op)
+{
+    return op == PTX_OP_BAR_SYNC || op == PTX_OP_BARRIER_SYNC || op == PTX_OP_BAR_RED ||
+           op == PTX_OP_BARRIER_RED;
+}
+
+/* Returns whether the instruction could let a thread learn what another one has done, other than by
+ * a volatile access to shared memory, or hides such an instruction. */
+static bool may_tell(const struct ptx_instruction *at)
+{
+    if (at->op == PTX_OP_CALL || at->op == PTX_OP_BRX_IDX) return true;
+    if ((at->op == PTX_OP_ATOM || at->op == PTX_OP_RED) && at->modifiers.space != PTX_SPACE_GLOBAL)
+        return true;
+    return converses(at) && !is_volatile_shared(at);
+}
+
+/* Returns whether the loop from instruction `begin` to its branch `end` may be a wait: it loads
+ * volatile shared memory and meets no barrier of the block. */
+static bool may_wait(const struct ptx_function *source, uint32_t begin, uint32_t end)
+{
+    bool loads = false;
+    for (uint32_t k = begin; k <= end; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (orders_block(at->op)) return false;
+        loads |= at->op == PTX_OP_LD && is_volatile_shared(at);
+    }
+    return loads;
+}
+
+bool lower_volatile_is_plain(const struct ptx_function *source)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (may_tell(at)) return false;
+        any |= is_volatile_shared(at);
+    }
+    for (uint32_t k = 0; any && k < source->instruction_count; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (at->op == PTX_OP_BRA && at->operands[0].target <= k &&
+            may_wait(source, at->operands[0].target, k))
+            return false;
+    }
+    return any;
+}
+
 bool lower_converses(const struct ptx_function *source)
 {
-    for (uint32_t i = 0; i < source->instruction_count; i++)
-        if (converses(&source->instructions[i])) return true;
-    return false;
+    bool any = false;
+    for (uint32_t i = 0; i < source->instruction_count && !any; i++)
+        any = converses(&source->instructions[i]);
+    return any && !lower_volatile_is_plain(source);
 }
 
 void lower_order_fence(struct lower *lower)
@@ -102,12 +161,6 @@ void lower_order_fence(struct lower *lower)
 }
 
 /* ---- looks and acts -------------------------------------------------------------------------- */
-
-static bool orders_block(enum ptx_opcode op)
-{
-    return op == PTX_OP_BAR_SYNC || op == PTX_OP_BARRIER_SYNC || op == PTX_OP_BAR_RED ||
-           op == PTX_OP_BARRIER_RED;
-}
 
 static bool is_act(enum ptx_opcode op)
 {
@@ -199,7 +252,7 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
     const bool releases = semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL;
     const bool narrow = is_place(place, "shared");
     if (!lower->program->watched || !lower->program->converses ||
-        (access != EXEC_ATOMIC && !is_strong(at)) || is_place(place, "local"))
+        (access != EXEC_ATOMIC && !lower_is_strong(lower, at)) || is_place(place, "local"))
         return;
     if (reads_own_store(lower)) return;
     const bool modifies = access == EXEC_STORE && lower_modifies(lower, &at->operands[0]);

@@ -89,11 +89,6 @@ static const struct ptx_instruction *definition(const struct lower *lower,
     return NULL;
 }
 
-static bool is_weak(const struct ptx_instruction *at)
-{
-    return at->modifiers.semantics == PTX_ABSENT || at->modifiers.semantics == PTX_SEM_WEAK;
-}
-
 /* Loads before `first`, the result of loads_there, do not count; `left` counts the values that may
  * still be followed. */
 static enum origin origin_of(struct lower *lower, const struct ptx_instruction *first,
@@ -106,7 +101,7 @@ static enum origin origin_of(struct lower *lower, const struct ptx_instruction *
     const struct ptx_instruction *at = definition(lower, before, value->reg);
     if (at == NULL) return origin;
     if (at->op == PTX_OP_LD)
-        return at >= first && is_weak(at) &&
+        return at >= first && !lower_is_strong(lower, at) &&
                        lower_same_address(lower, &lower->at->operands[0], &at->operands[1])
                    ? ORIGIN_MOVED
                    : ORIGIN_OTHER;
@@ -141,7 +136,7 @@ unsigned lower_updates(struct lower *lower)
     const struct ptx_instruction *first;
     enum origin origin = ORIGIN_OTHER;
     uint32_t left = MOST_VALUES;
-    if (!lower->program->watched || at->op != PTX_OP_ST || !is_weak(at) ||
+    if (!lower->program->watched || at->op != PTX_OP_ST || lower_is_strong(lower, at) ||
         address->kind != PTX_OPERAND_ADDRESS ||
         (address->reg != PTX_NO_REGISTER && lower->written[address->reg] != LOWER_ONCE) ||
         (first = loads_there(lower, address)) == NULL)
