@@ -377,6 +377,8 @@ static bool is_skipped()
 static void check(Case c)
 {
     if (is_skipped()) return;
+    // NVIDIA's library overwrites this input, so that a graph cannot be launched again.
+    if (c.how == CAPTURED && writes_real(c.type) && c.n.size() > 1) return;
     if (reads_real(c.type)) c.direction = CUFFT_FORWARD;
     if (writes_real(c.type)) c.direction = CUFFT_INVERSE;
     if (is_double(c.type))

