@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define NO_MEMORY "there were no memory left"
-#define INTERRUPTED "a signal had interrupted it"
 
 /* Returns true, with errno set, if this call must fail. */
 static bool refused(const char *name, const void *caller, int number, const char *as_if)
@@ -36,7 +35,7 @@ static bool refused(const char *name, const void *caller, int number, const char
     {                                                                                              \
         THREADS_BEHIND(ssize_t, name, parameters);                                                 \
         const void *caller = __builtin_return_address(0);                                          \
-        if (refused(#name, caller, EINTR, INTERRUPTED)) return -1;                                 \
+        if (refused(#name, caller, EINTR, REFUSALS_INTERRUPTED)) return -1;                        \
         if (size > 1 && refused(#name REFUSALS_IN_PART, caller, errno, "")) size /= 2;             \
         return real.call arguments;                                                                \
     }

@@ -94,6 +94,33 @@ static void say_ended_badly(struct verdict *verdict, const struct evidence *evid
                           "the beginning?");
 }
 
+static bool in_part(const struct trace_record *failed)
+{
+    return strstr(failed->name, REFUSALS_IN_PART) != NULL;
+}
+
+static bool interrupted(const struct trace_record *failed)
+{
+    return strcmp(failed->text, REFUSALS_INTERRUPTED) == 0;
+}
+
+/* An error was returned, although the call had only to be made again, or to be gone on with. */
+static void say_given_up(struct verdict *verdict, const struct answer *answer,
+                         const struct trace_record *failed, const char *before)
+{
+    char name[ANSWER_NAME_SIZE];
+    verdict_fail(verdict, answer->evidence, failed,
+                 "%s; %s returned %s, although nothing had gone wrong.", before, answer->function,
+                 answer_name(answer->api, answer->code, name));
+    if (in_part(failed))
+        verdict_why(verdict, "A pipe or a socket moves as much as there is room for, or as has "
+                             "come: a part is no error.");
+    else
+        verdict_why(verdict,
+                    "The caller may have handlers for signals, and any signal interrupts a "
+                    "call that waits: that is no error.");
+}
+
 /* Fails when the function returned neither the error nor a success with the right result. */
 static void judge_answer(struct verdict *verdict, const struct answer *answer,
                          const struct failures_contract *contract,
@@ -103,17 +130,22 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
     char name[ANSWER_NAME_SIZE];
 
     const bool of_host = failed->kind == TRACE_HOST_CALL;
-    if (answer->code == 0 ? contract->right(evidence) : of_host || answer->code == failed->code)
+    const bool no_error = contract->goes_on && of_host && (in_part(failed) || interrupted(failed));
+    if (answer->code == 0 ? contract->right(evidence)
+                          : !no_error && (of_host || answer->code == failed->code))
         return;
     if (answer->code == 0)
         verdict_fail(verdict, evidence, failed,
                      "%s; %s returned success, and the result is not there.", before,
                      answer->function);
+    else if (no_error)
+        say_given_up(verdict, answer, failed, before);
     else
         verdict_fail(verdict, evidence, failed, "%s; %s returned %s instead.", before,
                      answer->function, answer_name(answer->api, answer->code, name));
-    verdict_why(verdict,
-                "An error that is not returned shows up later, where its cause cannot be found.");
+    if (!no_error || answer->code == 0)
+        verdict_why(verdict, "An error that is not returned shows up later, where its cause cannot "
+                             "be found.");
     if (answer->code == 0 && strcmp(failed->name, "cudaLaunchKernel") == 0)
         verdict_hint(verdict, "A launch with <<<...>>> returns nothing: ask cudaGetLastError right "
                               "behind it, and return what it says.");
@@ -121,10 +153,10 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
         verdict_hint(verdict,
                      "What waitpid says of a child is its exit status only where WIFEXITED "
                      "is true; and what it was to write is there only when it has.");
-    else if (of_host && strstr(failed->name, REFUSALS_IN_PART) != NULL)
+    else if (of_host && in_part(failed))
         verdict_hint(verdict, "What read and write return is how many bytes they moved: go on with "
                               "the rest until all are through, or there are no more (0).");
-    else if (of_host && strstr(failed->text, "signal") != NULL)
+    else if (of_host && interrupted(failed))
         verdict_hint(verdict, "Where errno is EINTR, nothing has happened yet: call it again.");
     else if (of_host)
         verdict_hint(verdict,

@@ -45,6 +45,9 @@ struct failures_contract {
                  const char *before);
     /* true: no work of the function may be pending when it returns, also after a failure */
     bool waits;
+    /* A call that a signal interrupts is made again, and what moves in part is gone on with:
+     * neither is an error that the function may return. */
+    bool goes_on;
 };
 
 /* Judges the runs of `evidence`->injections. The run without an injected failure must have ended

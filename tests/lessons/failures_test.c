@@ -4,6 +4,7 @@
 #include "grader/evidence/failures.h"
 #include "grader/evidence/injections.h"
 #include "grader/evidence/verdict.h"
+#include "threads/refusals.h"
 #include "trace/large.h"
 
 #include <check.h>
@@ -225,7 +226,7 @@ static void more(struct verdict *of, const struct evidence *evidence, const stru
     asked_for_more++;
 }
 
-static const struct failures_contract contract = {
+static struct failures_contract contract = {
     .api = ANSWER_RUNTIME, .answer = answer, .right = is_right, .more = more};
 
 /* Makes a run in which the function made two objects, the second of which failed, and released the
@@ -323,6 +324,52 @@ START_TEST(another_error_is_not)
     judge();
     says("; work returned cudaErrorInvalidResourceHandle (400) instead.");
     ck_assert_uint_eq(verdict.figure_count, 0);
+}
+END_TEST
+
+/* In words of its own: the call was one of the C library's, and it has only to be made again. */
+static struct evidence *run_with_a_host_call(const char *name, const char *as_if, int code)
+{
+    struct evidence *evidence = run_with_a_failure(code, code == 0);
+    struct trace_record *failed = (struct trace_record *)(uintptr_t)evidence_made_to_fail(evidence);
+    failed->kind = TRACE_HOST_CALL;
+    trace_copy_string(failed->name, sizeof failed->name, name);
+    trace_copy_string(failed->text, sizeof failed->text, as_if);
+    return evidence;
+}
+
+START_TEST(any_error_will_do_where_the_c_library_fails)
+{
+    contract.more = NULL;
+    run_with_a_host_call("read", REFUSALS_INTERRUPTED, INVALID_HANDLE);
+    judge();
+    ck_assert(!verdict_failed(&verdict));
+}
+END_TEST
+
+START_TEST(an_interrupted_call_is_no_error_where_the_contract_says_so)
+{
+    contract.more = NULL;
+    contract.goes_on = true;
+    run_with_a_host_call("malloc", "there were no memory left", INVALID_HANDLE);
+    run_with_a_host_call("read", REFUSALS_INTERRUPTED, 0);
+    run_with_a_host_call("send", REFUSALS_INTERRUPTED, INVALID_HANDLE);
+    judge();
+    says("send was made to fail, as if a signal had interrupted it; work returned "
+         "cudaErrorInvalidResourceHandle (400), although nothing had gone wrong.");
+    ck_assert(strstr(verdict.failures[0].hint, "EINTR") != NULL);
+}
+END_TEST
+
+START_TEST(nor_is_a_part_of_a_transfer)
+{
+    contract.more = NULL;
+    contract.goes_on = true;
+    run_with_a_host_call("write" REFUSALS_IN_PART, "", INVALID_HANDLE);
+    judge();
+    says("write moved half of the bytes that it was asked to, and said so; work returned "
+         "cudaErrorInvalidResourceHandle (400), although nothing had gone wrong.");
+    ck_assert(strstr(verdict.failures[0].hint, "go on with the rest") != NULL);
 }
 END_TEST
 
@@ -442,6 +489,9 @@ int main(void)
     tcase_add_test(tcase, success_without_the_result_is_not);
     tcase_add_test(tcase, a_launch_that_is_not_asked_has_its_own_hint);
     tcase_add_test(tcase, another_error_is_not);
+    tcase_add_test(tcase, any_error_will_do_where_the_c_library_fails);
+    tcase_add_test(tcase, an_interrupted_call_is_no_error_where_the_contract_says_so);
+    tcase_add_test(tcase, nor_is_a_part_of_a_transfer);
     tcase_add_test(tcase, what_is_left_is_named);
     tcase_add_test(tcase, work_on_what_was_released_is_named);
     tcase_add_test(tcase, what_is_wrong_anyway_is_told_elsewhere);

@@ -286,10 +286,13 @@ static void judge_the_others(struct verdict *verdict, const struct evidence *evi
 
 void threaded_judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
 {
-    static const struct failures_contract contract = {.api = ANSWER_DRIVER,
-                                                      .answer = answer_to_failure,
-                                                      .right = is_right_all_the_same,
-                                                      .more = judge_the_others};
+    const struct threaded_input *in = evidence->input;
+    const struct failures_contract contract = {.api = ANSWER_DRIVER,
+                                               .answer = answer_to_failure,
+                                               .right = is_right_all_the_same,
+                                               .more = judge_the_others,
+                                               .goes_on =
+                                                   in->calls[0].way == THREADED_BY_PROCESSES};
     struct phase phase;
     const struct answer answer = answer_to_failure(evidence, NULL, &phase);
     if (answer_judgeable(verdict, &answer,
