@@ -151,6 +151,10 @@ struct trace_held {
 };
 const struct trace_held *trace_held(uint32_t what);
 
+/* The call that ends the object of a CREATE record: trace_held's `by`, or another one where the
+ * memory is from a function that has a release of its own. NULL as trace_held. */
+const char *trace_ended_by(const struct trace_record *made);
+
 /* Writes the sentence of a leak: "A stream that was created here was never destroyed.", "3 times
  * device memory (96 bytes) that was allocated here was never released."; an empty text if `what` is
  * not such an object. `words` as in struct trace_places. */

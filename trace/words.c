@@ -85,6 +85,35 @@ const struct trace_held *trace_held(uint32_t what)
     return what < TRACE_WHAT_COUNT && held[what].made != NULL ? &held[what] : NULL;
 }
 
+#define IN_STREAM_ORDER "cudaFreeAsync (cuMemFreeAsync)"
+
+static const struct {
+    const char *maker, *by;
+} released_otherwise[] = {
+    {"cudaMallocAsync", IN_STREAM_ORDER},
+    {"cudaMallocFromPoolAsync", IN_STREAM_ORDER},
+    {"cuMemAllocAsync", IN_STREAM_ORDER},
+    {"cuMemAllocFromPoolAsync", IN_STREAM_ORDER},
+    {"cudaMallocArray", "cudaFreeArray"},
+    {"cudaMalloc3DArray", "cudaFreeArray"},
+    {"cuArrayCreate", "cuArrayDestroy"},
+    {"cuArray3DCreate", "cuArrayDestroy"},
+    {"cudaMallocMipmappedArray", "cudaFreeMipmappedArray"},
+    {"cuMipmappedArrayCreate", "cuMipmappedArrayDestroy"},
+    {"cudaHostRegister", "cudaHostUnregister"},
+    {"cuMemHostRegister", "cuMemHostUnregister"},
+};
+
+const char *trace_ended_by(const struct trace_record *made)
+{
+    const size_t count = sizeof released_otherwise / sizeof *released_otherwise;
+    const struct trace_held *row = trace_held(made->what);
+    if (row == NULL) return NULL;
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(made->name, released_otherwise[k].maker) == 0) return released_otherwise[k].by;
+    return row->by;
+}
+
 static const char *unchanged(const char *phrase)
 {
     return phrase;

@@ -171,27 +171,6 @@ static const struct trace_record **find_leaks(const struct trace *trace, size_t 
 /* Leaks are found here and not by the device, so the trace's rows have no kind for them. */
 static const struct trace_finding_kind leak_kind = {.name = "leak", .checker = "memcheck"};
 
-/* The call that releases memory from certain functions, where it differs from the usual call for
- * that kind of memory. */
-static const char *ended_by(const struct trace_record *made)
-{
-    static const struct {
-        const char *maker, *by;
-    } others[] = {
-        {"cudaMallocArray", "cudaFreeArray"},
-        {"cudaMalloc3DArray", "cudaFreeArray"},
-        {"cuArrayCreate", "cuArrayDestroy"},
-        {"cuArray3DCreate", "cuArrayDestroy"},
-        {"cudaMallocMipmappedArray", "cudaFreeMipmappedArray"},
-        {"cuMipmappedArrayCreate", "cuMipmappedArrayDestroy"},
-        {"cudaHostRegister", "cudaHostUnregister"},
-        {"cuMemHostRegister", "cuMemHostUnregister"},
-    };
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (strcmp(made->name, others[k].maker) == 0) return others[k].by;
-    return trace_held(made->what)->by;
-}
-
 struct leak {
     uint32_t what;
     const char *by;
@@ -216,7 +195,7 @@ static bool add_leaks(struct findings *findings, struct places *places, const st
         while (k < groups &&
                (leaks[k].what != leak->what || strcmp(leaks[k].place, leak->place) != 0))
             k++;
-        if (k == groups) leaks[groups++].by = ended_by(leaked[i]);
+        if (k == groups) leaks[groups++].by = trace_ended_by(leaked[i]);
         leaks[k].count++;
         leaks[k].bytes += leaked[i]->bytes;
     }

@@ -288,7 +288,7 @@ static void objects_left(struct verdict *verdict, const struct evidence *evidenc
         verdict_hint(verdict,
                      "It is %s by %s, on every path out of the function, also the ones after an "
                      "error.",
-                     _(row->ended), _(row->by));
+                     _(row->ended), _(trace_ended_by(leaked[i])));
     }
 }
 

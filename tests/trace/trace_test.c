@@ -137,6 +137,22 @@ START_TEST(leaks_are_told_in_plain_words)
 }
 END_TEST
 
+START_TEST(memory_is_released_by_the_call_that_fits_its_maker)
+{
+    static const char *const pairs[][2] = {
+        {"cudaMalloc", "cudaFree (cuMemFree)"},
+        {"cudaMallocAsync", "cudaFreeAsync (cuMemFreeAsync)"},
+        {"cuMemAllocFromPoolAsync", "cudaFreeAsync (cuMemFreeAsync)"},
+        {"cuArrayCreate", "cuArrayDestroy"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct trace_record made = {.kind = TRACE_CREATE, .what = TRACE_DEVICE_MEMORY};
+        trace_copy_string(made.name, sizeof made.name, pairs[i][0]);
+        ck_assert_str_eq(trace_ended_by(&made), pairs[i][1]);
+    }
+    ck_assert_ptr_null(trace_ended_by(&(struct trace_record){.what = TRACE_KERNEL}));
+}
+END_TEST
+
 START_TEST(nothing_is_recorded_where_no_file_is_named)
 {
     unsetenv(TRACE_PATH_VARIABLE);
@@ -473,6 +489,7 @@ int main(void)
     tcase_add_test(tests, only_the_kinds_asked_for_are_kept);
     tcase_add_test(tests, a_stack_keeps_its_innermost_calls);
     tcase_add_test(tests, leaks_are_told_in_plain_words);
+    tcase_add_test(tests, memory_is_released_by_the_call_that_fits_its_maker);
     tcase_add_test(tests, a_fork_of_who_has_written_is_named);
     tcase_add_test(tests, threads_and_processes_write_to_one_file);
     tcase_add_test(tests, a_full_file_counts_what_it_dropped);
