@@ -290,6 +290,17 @@ KERNEL no_barrier_before_use(const int *in, int *out, int n)
     out[index()] = tile[127 - threadIdx.x]; // no_barrier_before_use
 }
 
+// Lanes of a warp share `row`, and in the first block `column`; in the others warps share that.
+KERNEL rows_and_columns(const int *in, int *out, int)
+{
+    __shared__ int row[128], column[128];
+    const unsigned other = threadIdx.x ^ (blockIdx.x == 0 ? 1 : 33);
+    row[threadIdx.x] = in[index()];        // rows_and_columns
+    const int near = row[threadIdx.x ^ 1]; // rows_and_columns
+    column[threadIdx.x] = in[index()] + 1; // rows_and_columns
+    out[index()] = near + column[other];   // rows_and_columns
+}
+
 KERNEL no_barrier_before_next(const int *in, int *out, int n)
 {
     __shared__ int tile[128];

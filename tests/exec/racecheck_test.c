@@ -280,6 +280,7 @@ static const struct wrong_row {
 } wrong[] = {
     {"no_barrier_before_use", EXEC_WRONG_SHARED},
     {"no_barrier_before_next", EXEC_WRONG_SHARED},
+    {"rows_and_columns", EXEC_WRONG_SHARED},
     {"no_syncwarp", EXEC_WRONG_SHARED},
     {"last_warp_unrolled", EXEC_WRONG_SHARED},
     {"histogram_not_zeroed_yet", EXEC_WRONG_SHARED},
@@ -511,6 +512,19 @@ START_TEST(a_store_ends_what_is_settled)
 }
 END_TEST
 
+/* They are the first findings, and the examples of what lanes of one warp do as well. */
+START_TEST(races_across_warps_go_first)
+{
+    run("rows_and_columns", workers[_i], true);
+    ck_assert_uint_eq(exec_racecheck_count(launch.watch), 2);
+    const struct exec_racecheck_found *first = exec_racecheck_at(launch.watch, 0);
+    ck_assert(!exec_racecheck_in_warp(first));
+    ck_assert_uint_eq(first->block_index, 1);
+    ck_assert(exec_racecheck_in_warp(exec_racecheck_at(launch.watch, 1)));
+    end();
+}
+END_TEST
+
 /* For global memory the address is reported too: each block has 128 words of its own. */
 START_TEST(a_race_in_global_memory_says_where)
 {
@@ -577,6 +591,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
     tcase_add_loop_test(tcase, one_block_is_enough, 0, WRONG);
     tcase_add_loop_test(tcase, a_store_ends_what_is_settled, 0, WAYS);
+    tcase_add_loop_test(tcase, races_across_warps_go_first, 0, WAYS);
     tcase_add_loop_test(tcase, a_race_in_global_memory_says_where, 0, WAYS);
     tcase_add_test(tcase, the_example_does_not_depend_on_workers);
     tcase_add_loop_test(tcase, watching_changes_nothing, 0, 7);

@@ -14,18 +14,6 @@ struct exec_racecheck *racecheck_begin(void)
 const enum trace_access kernel_accesses[EXEC_ACCESS_COUNT] = {
     [EXEC_LOAD] = ACCESS_READ, [EXEC_STORE] = ACCESS_WRITE, [EXEC_ATOMIC] = ACCESS_ATOMIC};
 
-static bool same_warp(const struct exec_racecheck_side *a, const struct exec_racecheck_side *b,
-                      const uint32_t block[3])
-{
-    const struct exec_racecheck_side *sides[] = {a, b};
-    uint32_t linear[2];
-    if (!a->known || !b->known) return true; /* only the last access of its own warp is known */
-    for (int i = 0; i < 2; i++)
-        linear[i] =
-            sides[i]->thread[0] + block[0] * (sides[i]->thread[1] + block[1] * sides[i]->thread[2]);
-    return linear[0] / 32 == linear[1] / 32;
-}
-
 static void take_side(struct trace_record *found, int which, const struct exec_racecheck_side *from)
 {
     struct trace_side *side = &found->finding.sides[which];
@@ -38,7 +26,7 @@ static void take_side(struct trace_record *found, int which, const struct exec_r
 
 static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
 {
-    const bool warp = same_warp(&wrong->first, &wrong->second, wrong->block_size);
+    const bool warp = exec_racecheck_in_warp(wrong);
     switch (wrong->wrong) {
     case EXEC_WRONG_SHARED:
         if (wrong->met) return FINDING_SHARED_RACE_UNFENCED;

@@ -69,6 +69,39 @@ static bool same(const struct exec_racecheck_found *a, const struct exec_raceche
            (same_place(&a->first, &b->second) && same_place(&a->second, &b->first));
 }
 
+bool exec_racecheck_in_warp(const struct exec_racecheck_found *found)
+{
+    const struct exec_racecheck_side *sides[] = {&found->first, &found->second};
+    const uint32_t *block = found->block_size;
+    uint32_t linear[2];
+    if (!found->first.known || !found->second.known) return true;
+    for (int i = 0; i < 2; i++)
+        linear[i] =
+            sides[i]->thread[0] + block[0] * (sides[i]->thread[1] + block[1] * sides[i]->thread[2]);
+    return linear[0] / 32 == linear[1] / 32;
+}
+
+static bool of_threads(const struct exec_racecheck_found *found)
+{
+    return found->wrong == EXEC_WRONG_SHARED || found->wrong == EXEC_WRONG_GLOBAL;
+}
+
+static bool of_lanes(const struct exec_racecheck_found *found)
+{
+    return of_threads(found) && exec_racecheck_in_warp(found);
+}
+
+/* Returns true if `found` is the better example of the two. A race across warps is better than one
+ * within a warp at the same places: what orders warps orders the lanes of one as well, and
+ * __syncwarp() would be bad advice. */
+static bool is_better(const struct exec_racecheck_found *found,
+                      const struct exec_racecheck_found *known)
+{
+    if (found->wrong != known->wrong) return found->wrong == EXEC_WRONG_LOST;
+    if (of_lanes(found) != of_lanes(known)) return of_lanes(known);
+    return found->block_index < known->block_index;
+}
+
 /* Merges `found` with a known finding of the same places, or adds it. */
 static void join(struct exec_racecheck *watch, const struct exec_racecheck_found *found)
 {
@@ -82,9 +115,7 @@ static void join(struct exec_racecheck *watch, const struct exec_racecheck_found
         return;
     }
     const uint64_t count = known->count + found->count;
-    if (found->wrong != known->wrong ? found->wrong == EXEC_WRONG_LOST
-                                     : found->block_index < known->block_index)
-        *known = *found;
+    if (is_better(found, known)) *known = *found;
     known->count = count;
 }
 
@@ -165,14 +196,19 @@ static const struct exec_racecheck_side *front_of(const struct exec_racecheck_fo
     return swapped ? &found->first : &found->second;
 }
 
+/* Races within a warp come last: a missing __syncthreads() causes them, too. At the same two lines
+ * a race between blocks comes before one of a block's threads, which a missing end of the launch
+ * causes as well. */
 static int by_place(const void *left, const void *right)
 {
     const struct exec_racecheck_found *a = left, *b = right;
     const struct exec_racecheck_side *x = front_of(a), *y = front_of(b);
+    if (of_lanes(a) != of_lanes(b)) return of_lanes(a) ? 1 : -1;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
     const uint32_t other_x = a->first.line + a->second.line - x->line;
     const uint32_t other_y = b->first.line + b->second.line - y->line;
     if (other_x != other_y) return other_x < other_y ? -1 : 1;
+    if (of_threads(a) != of_threads(b)) return of_threads(a) ? 1 : -1;
     if (x->access != y->access) return x->access > y->access ? -1 : 1;
     return a->block_index < b->block_index ? -1 : a->block_index > b->block_index;
 }

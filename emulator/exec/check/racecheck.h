@@ -5,8 +5,8 @@
  * nothing and changes nothing that a kernel computes, costs or prints.
  *
  * Findings with the same two source places are one, with a count and the example of the lowest
- * block. What is found within one block does not depend on the number of workers; for a race
- * between blocks, which of the two came later may.
+ * block; a race across warps goes before one within a warp. What is found within one block does not
+ * depend on the number of workers; for a race between blocks, which of the two came later may.
  */
 #ifndef OVERLAP_EXEC_CHECK_RACECHECK_H
 #define OVERLAP_EXEC_CHECK_RACECHECK_H
@@ -76,6 +76,9 @@ const struct exec_racecheck_found *exec_racecheck_at(const struct exec_racecheck
 
 /* For the executor. Thread-safe. */
 void exec_racecheck_add(struct exec_racecheck *watch, const struct exec_racecheck_found *found);
+/* Returns true if both threads are of one warp, or one is unknown: the shadow knows only the last
+ * thread of the accessing warp. */
+bool exec_racecheck_in_warp(const struct exec_racecheck_found *found);
 /* Returns true for two blocks of which one only reads: the other side is to be named first. */
 bool exec_racecheck_one_reads(const struct exec_racecheck_found *found);
 /* To be called when a launch of `blocks` blocks with `words` words of shared memory each is over.
