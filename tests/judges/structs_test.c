@@ -45,6 +45,32 @@ START_TEST(parameters_lie_as_fields)
 }
 END_TEST
 
+/* A value may be larger than its alignment: not one of these lies where its size would put it. */
+START_TEST(structs_lie_at_their_alignment)
+{
+    struct structs {
+        uint8_t a;
+        uint32_t b[2];
+        uint8_t c;
+        uint32_t d[3], e[4];
+        uint64_t f, g[2];
+        uint8_t h;
+    };
+    const struct model_kernel *kernel = &model_kernels[STRUCTS_LOOK_STRUCTS];
+    static const size_t offsets[] = {offsetof(struct structs, b), offsetof(struct structs, d),
+                                     offsetof(struct structs, e), offsetof(struct structs, g)};
+    static const unsigned numbers[] = {1, 3, 4, 6};
+    unsigned bytes = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_uint_eq(model_offset(kernel, numbers[i]), offsets[i]);
+        ck_assert_uint_ne(offsets[i] % kernel->parameters[numbers[i]].size, 0);
+    }
+    ck_assert_uint_eq(model_offset(kernel, 7), offsetof(struct structs, h));
+    for (unsigned i = 0; i < kernel->count; i++) bytes += kernel->parameters[i].size;
+    ck_assert_uint_le(bytes, STRUCTS_SEEN);
+}
+END_TEST
+
 /* A pointer is aligned as a pointer, whatever it points to. */
 START_TEST(pointers_are_values_of_eight_bytes)
 {
@@ -96,9 +122,9 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        the_layout_is_the_compilers,        parameters_lie_as_fields,
-        pointers_are_values_of_eight_bytes, what_was_packed_without_gaps_is_known,
-        what_lies_between_rows_stays,
+        the_layout_is_the_compilers,           parameters_lie_as_fields,
+        structs_lie_at_their_alignment,        pointers_are_values_of_eight_bytes,
+        what_was_packed_without_gaps_is_known, what_lies_between_rows_stays,
     };
     Suite *suite = suite_create("structs");
     TCase *tcase = tcase_create("all");

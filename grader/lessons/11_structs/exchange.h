@@ -19,7 +19,8 @@ enum structs_step {
 enum structs_kernel {
     STRUCTS_LOOK_GROWING, /* a byte, then larger and larger types, then a byte */
     STRUCTS_LOOK_MIXED,
-    STRUCTS_LOOK_LARGE, /* 16 bytes after 1 */
+    STRUCTS_LOOK_STRUCTS, /* values that are larger than their alignment, where that matters */
+    STRUCTS_LOOK_LARGE,   /* 16 bytes after 1 */
     STRUCTS_WORK_FLOATS,
     STRUCTS_WORK_BYTES,
     STRUCTS_KERNELS

@@ -206,9 +206,10 @@ int inputs_arrays(struct run_input *input)
 int inputs_call(struct run_input *input)
 {
     static const struct wanted list[] = {
-        CALL(STRUCTS_LOOK_GROWING, 0, 0),   CALL(STRUCTS_LOOK_MIXED, 0, 0),
-        CALL(STRUCTS_LOOK_LARGE, 0, 0),     CALL(STRUCTS_WORK_FLOATS, 301, 900),
-        CALL(STRUCTS_WORK_BYTES, 301, 900), CALL(STRUCTS_WORK_BYTES, 1, 31),
+        CALL(STRUCTS_LOOK_GROWING, 0, 0),    CALL(STRUCTS_LOOK_MIXED, 0, 0),
+        CALL(STRUCTS_LOOK_LARGE, 0, 0),      CALL(STRUCTS_LOOK_STRUCTS, 0, 0),
+        CALL(STRUCTS_WORK_FLOATS, 301, 900), CALL(STRUCTS_WORK_BYTES, 301, 900),
+        CALL(STRUCTS_WORK_BYTES, 1, 31),
     };
     return PREPARE(list);
 }

@@ -30,7 +30,7 @@ static const char *const values_checks[STRUCTS_STEPS] = {
     "Structs.EveryArrayIsMultiplied", "Structs.EveryValueArrives"};
 
 static const char *const kernel_names[STRUCTS_KERNELS] = {
-    "look_growing", "look_mixed", "look_large", "work_floats", "work_bytes"};
+    "look_growing", "look_mixed", "look_structs", "look_large", "work_floats", "work_bytes"};
 
 static const struct run_plan runs[] = {
     {.name = "double", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = inputs_double},

@@ -33,6 +33,17 @@ __global__ void look_mixed(uint16_t a, uint8_t b, uint64_t c, uint8_t d, uint32_
     look(a, b, c, d, e, f);
 }
 
+/* Larger than its alignment, which is that of a part. */
+template <typename Part, unsigned count> struct several {
+    Part parts[count];
+};
+
+__global__ void look_structs(uint8_t a, several<uint32_t, 2> b, uint8_t c, several<uint32_t, 3> d,
+                             several<uint32_t, 4> e, uint64_t f, several<uint64_t, 2> g, uint8_t h)
+{
+    look(a, b, c, d, e, f, g, h);
+}
+
 __global__ void look_large(uint8_t a, uint4 b, uint16_t c, uint4 d, uint32_t e)
 {
     look(a, b, c, d, e);
@@ -61,8 +72,8 @@ __global__ void work_bytes(uint8_t *given, uint4 *made, uint32_t length, uint8_t
 }
 
 const void *const kernels[STRUCTS_KERNELS] = {
-    (const void *)look_growing, (const void *)look_mixed, (const void *)look_large,
-    (const void *)work_floats,  (const void *)work_bytes,
+    (const void *)look_growing, (const void *)look_mixed,  (const void *)look_structs,
+    (const void *)look_large,   (const void *)work_floats, (const void *)work_bytes,
 };
 
 } // namespace
