@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* A matrix in device memory, the caller's: element (y, x) is elements[y * stride + x]. rows and
- * columns are from 1 to 30000, and stride is at least columns. */
+ * columns are from 1 to 30000, stride is at least columns, and rows * stride is below 2^31. */
 struct structs_matrix {
     int32_t rows, columns, stride;
     float *elements;
