@@ -23,7 +23,7 @@
 
 #define REFUSALS_VARIABLE "OVERLAP_REFUSE"
 #define REFUSALS_FORK_CHILD "the child of fork"
-#define REFUSALS_IN_PART ", in part"                       /* suffix of a function's name */
+#define REFUSALS_IN_PART ", in part" /* suffix of a function's name */
 /* The `as_if` of every call that fails with EINTR. */
 #define REFUSALS_INTERRUPTED "a signal had interrupted it"
 
