@@ -4,6 +4,7 @@
 #include "emulator/exec/lower/access.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_shared(uint16_t space)
