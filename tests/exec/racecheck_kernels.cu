@@ -118,14 +118,6 @@ KERNEL right_volatile(const int *in, int *out, int n)
     }
 }
 
-// The same across warps, without a barrier.
-KERNEL volatile_without_a_barrier(const int *in, int *out, int n)
-{
-    __shared__ volatile int words[128];
-    words[threadIdx.x] = in[index()];        // volatile_without_a_barrier
-    out[index()] = words[127 - threadIdx.x]; // volatile_without_a_barrier
-}
-
 KERNEL right_flag(const int *in, int *out, int n)
 {
     __shared__ int found, everywhere;

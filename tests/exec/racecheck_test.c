@@ -311,7 +311,7 @@ static const struct wrong_row {
     {"async_source_under_copies", EXEC_WRONG_SOURCE},
     {"async_source_awaited_and_told", EXEC_WRONG_SHARED},
     {"async_box_source_not_awaited", EXEC_WRONG_SOURCE},
-    {"volatile_without_a_barrier", EXEC_WRONG_SHARED},
+    {"told_nothing_by_volatile", EXEC_WRONG_SHARED},
     {"async_out_unfenced", EXEC_WRONG_PROXY},
     {"async_out_fenced_by_none", EXEC_WRONG_PROXY},
     {"async_out_fenced_once", EXEC_WRONG_PROXY},

@@ -375,6 +375,14 @@ KERNEL told_volatile(const int *in, int *out, int n)
     out[index()] = count;
 }
 
+// Nobody can wait for these.
+KERNEL told_nothing_by_volatile(const int *in, int *out, int n)
+{
+    __shared__ volatile int words[128];
+    words[threadIdx.x] = in[index()];        // told_nothing_by_volatile
+    out[index()] = words[127 - threadIdx.x]; // told_nothing_by_volatile
+}
+
 KERNEL told_volatile_by_warps(const int *in, int *out, int n)
 {
     volatile int *mine = out + 8 * blockIdx.x;
