@@ -25,7 +25,7 @@ enum { WORDS = 1024, MOST = 16 /* races that are compared */ };
 #define TAKE "mad.lo.u32 %s, %s, 31, %v;\n"
 /* Compares %i or %b with a bound; the results show which lanes are on which side. */
 #define BOUND(is, type, row, bound)                                                                \
-    "setp." is "." type " %p|%q, " row ", " bound "; @%p xor.b32 %s, %s, 3;\n"                     \
+    "setp." is "." type " %p|%q, " row ", " bound "; @%p mad.lo.u32 %s, %s, 7, 2;\n"               \
     "@%q mad.lo.u32 %s, %s, 31, 1;\n"
 #define BOUNDS(type, row, bound)                                                                   \
     BOUND("lt", type, row, bound)                                                                  \
@@ -170,7 +170,8 @@ static const struct {
                                           BOUNDS("s32", "%i", "0x7ffffff0")
                                               BOUNDS("u32", "%i", "0x7ffffff0") TAIL},
     {"bounds of rows whose steps go all the way round", HEAD
-     "mul.lo.u32 %i, %t, 2654435761; mul.lo.u32 %n, %t, 1640531535; add.u32 %j, %i, %n;\n"
+     "mul.lo.u32 %i, %t, 2654435761; add.u32 %i, %i, 0x33333333; mul.lo.u32 %n, %t, "
+     "1640531535; add.u32 %j, %i, %n; sub.u32 %j, %j, 0x33333333;\n"
      "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE BOUNDS("u32", "%i", "0x10000000")
          BOUNDS("s32", "%i", "0x10000000") BOUNDS("u32", "%i", "0x100000")
              BOUNDS("s32", "%i", "-0x100000") TAIL},
