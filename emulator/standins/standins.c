@@ -10,9 +10,20 @@ void standin_call_begin(const char *name, const void *caller)
     overlap_call_enter(name, caller, 0);
 }
 
-void standin_call_end(CUresult error)
+/* The first error of the thread's present call. */
+static _Thread_local CUresult met;
+
+CUresult standin_met(CUresult error)
 {
-    overlap_call_leave((int)error);
+    if (met == CUDA_SUCCESS) met = error;
+    return error;
+}
+
+void standin_call_end(bool fine, CUresult otherwise)
+{
+    const CUresult error = met != CUDA_SUCCESS ? met : otherwise;
+    met = CUDA_SUCCESS;
+    overlap_call_leave(fine ? CUDA_SUCCESS : (int)error);
 }
 
 void standin_absent(const char *name, const void *caller)

@@ -21,14 +21,23 @@
 #define STANDIN_PUBLIC __attribute__((visibility("default")))
 
 /* Begins and ends a public function. The calls of CUDA in between belong to the caller's one call,
- * `name`, made from the address `caller`. Every path that begins must end; `error` is the CUDA
- * error that went with the function's own status, or CUDA_SUCCESS. */
+ * `name`, made from the address `caller`. Every path that begins must end. `fine`: the function
+ * succeeded. Otherwise its CUDA error is the first one that standin_met was given since the
+ * beginning, or `otherwise` if there was none. */
 void standin_call_begin(const char *name, const void *caller);
-void standin_call_end(CUresult error);
+void standin_call_end(bool fine, CUresult otherwise);
+/* Records an error that the thread's present call has met, or CUDA_SUCCESS. Returns it. */
+CUresult standin_met(CUresult error);
 
-/* The body of a function that the library has and the stand-in lacks: a finding that names it, once
- * for each name. `name` must live as long as the process. */
+/* The body of a function that the library has and the stand-in lacks, in place of the two above: a
+ * finding that names it, once for each name. `name` must live as long as the process. */
 void standin_absent(const char *name, const void *caller);
+#define STANDIN_ABSENT(name, status)                                                               \
+    STANDIN_PUBLIC int name(void)                                                                  \
+    {                                                                                              \
+        standin_absent(#name, __builtin_return_address(0));                                        \
+        return status;                                                                             \
+    }
 
 /* Makes sure that the calling thread has a current context, the primary one if there was none. */
 CUresult standin_context(void);

@@ -466,7 +466,7 @@ static bool run_node(struct device_grid *grid, struct node *node, struct timelin
         *child = create_grid(node->operation, grid);
         if (*child == NULL) return false;
         (*child)->leaves_tails = is_tail;
-        (*child)->end_ns = start_ns; /* for now: the time of its beginning */
+        (*child)->end_ns = start_ns; /* when it begins, until it has ended */
     }
     ran = launch_run_within(node->operation, &cost);
     node->end_ns = start_ns + cost.duration_ns;

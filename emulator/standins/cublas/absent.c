@@ -1,12 +1,7 @@
 /* The functions of cublas_v2.h that the stand-in does not have: each names itself. */
 #include "emulator/standins/cublas/blas.h"
 
-#define ABSENT(name)                                                                               \
-    STANDIN_PUBLIC int name(void)                                                                  \
-    {                                                                                              \
-        standin_absent(#name, __builtin_return_address(0));                                        \
-        return BLAS_NOT_SUPPORTED;                                                                 \
-    }
+#define ABSENT(name) STANDIN_ABSENT(name, BLAS_NOT_SUPPORTED)
 /* With an index of 64 bits as well. */
 #define ABSENT_BOTH(name) ABSENT(name) ABSENT(name##_64)
 #include "emulator/standins/cublas/absent.def"

@@ -5,9 +5,6 @@
 
 static struct standin_kernels kernels = {.ptx = blas_image};
 
-/* The error of the calling thread's present call. */
-static _Thread_local CUresult met;
-
 const char *blas_suffix(enum blas_letter letter)
 {
     static const char *const suffixes[] = {
@@ -23,8 +20,7 @@ static size_t size_of(enum blas_letter letter)
 
 enum blas_status blas_status_of(CUresult error)
 {
-    met = error;
-    switch (error) {
+    switch (standin_met(error)) {
     case CUDA_SUCCESS:
         return BLAS_SUCCESS;
     case CUDA_ERROR_OUT_OF_MEMORY:
@@ -39,11 +35,9 @@ enum blas_status blas_status_of(CUresult error)
 
 int blas_call_end(enum blas_status status)
 {
-    CUresult error = met;
-    met = CUDA_SUCCESS;
-    if (status != BLAS_SUCCESS && error == CUDA_SUCCESS)
-        error = status == BLAS_NOT_SUPPORTED ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    standin_call_end(status == BLAS_SUCCESS ? CUDA_SUCCESS : error);
+    standin_call_end(status == BLAS_SUCCESS, status == BLAS_NOT_SUPPORTED
+                                                 ? CUDA_ERROR_NOT_SUPPORTED
+                                                 : CUDA_ERROR_INVALID_VALUE);
     return (int)status;
 }
 

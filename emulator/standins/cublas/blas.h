@@ -16,7 +16,7 @@
 /* What cublasCreate makes; the caller owns it until cublasDestroy. */
 struct cublasContext {
     CUstream stream;
-    enum blas_pointers pointers; /* where alpha, beta and results are */
+    int pointers; /* enum blas_pointers: where alpha, beta and results are */
     int math_mode, atomics_mode, sm_count;
     void *result; /* device memory for one result; made when it is first needed */
 };

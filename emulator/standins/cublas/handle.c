@@ -47,20 +47,6 @@ static enum blas_status get(const int *setting, int *value)
     return BLAS_SUCCESS;
 }
 
-static enum blas_status set_pointers(struct cublasContext *handle, int value)
-{
-    if (value != BLAS_ON_HOST && value != BLAS_ON_DEVICE) return BLAS_INVALID_VALUE;
-    handle->pointers = (enum blas_pointers)value;
-    return BLAS_SUCCESS;
-}
-
-static enum blas_status get_pointers(const struct cublasContext *handle, int *value)
-{
-    if (value == NULL) return BLAS_INVALID_VALUE;
-    *value = (int)handle->pointers;
-    return BLAS_SUCCESS;
-}
-
 static enum blas_status set_stream(struct cublasContext *handle, CUstream stream)
 {
     handle->stream = stream;
@@ -75,8 +61,8 @@ static enum blas_status get_stream(const struct cublasContext *handle, CUstream 
 }
 
 enum { MOST_MODES = 1 << 16, MOST_SMS = 1 << 16 };
-BLAS_ROUTINE(SetPointerMode_v2, set_pointers(handle, mode), int mode)
-BLAS_ROUTINE(GetPointerMode_v2, get_pointers(handle, mode), int *mode)
+BLAS_ROUTINE(SetPointerMode_v2, set(&handle->pointers, mode, BLAS_ON_DEVICE), int mode)
+BLAS_ROUTINE(GetPointerMode_v2, get(&handle->pointers, mode), int *mode)
 BLAS_ROUTINE(SetAtomicsMode, set(&handle->atomics_mode, mode, 1), int mode)
 BLAS_ROUTINE(GetAtomicsMode, get(&handle->atomics_mode, mode), int *mode)
 BLAS_ROUTINE(SetMathMode, set(&handle->math_mode, mode, MOST_MODES), int mode)

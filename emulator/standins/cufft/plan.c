@@ -6,23 +6,16 @@
 
 enum { VERSION_MAJOR = 12, VERSION_MINOR = 0, VERSION_PATCH = 0 }; /* whose ABI abi.h follows */
 
-/* The error of the calling thread's present call. */
-static _Thread_local CUresult met;
-
 enum fft_status fft_status_of(CUresult error, enum fft_status otherwise)
 {
-    met = error;
-    if (error == CUDA_SUCCESS) return FFT_SUCCESS;
+    if (standin_met(error) == CUDA_SUCCESS) return FFT_SUCCESS;
     return error == CUDA_ERROR_OUT_OF_MEMORY ? FFT_ALLOC_FAILED : otherwise;
 }
 
 int fft_call_end(enum fft_status status)
 {
-    CUresult error = met;
-    met = CUDA_SUCCESS;
-    if (error == CUDA_SUCCESS)
-        error = status == FFT_NOT_SUPPORTED ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    standin_call_end(status == FFT_SUCCESS ? CUDA_SUCCESS : error);
+    standin_call_end(status == FFT_SUCCESS, status == FFT_NOT_SUPPORTED ? CUDA_ERROR_NOT_SUPPORTED
+                                                                        : CUDA_ERROR_INVALID_VALUE);
     return (int)status;
 }
 
@@ -261,10 +254,7 @@ static enum fft_status create_and_make(int *handle, struct fft_request request)
     if (status != FFT_SUCCESS) return status;
     size_t size;
     status = make(*handle, request, &size);
-    const CUresult error = met; /* of the plan, not of giving it back */
-    if (status == FFT_SUCCESS) return status;
-    destroy(*handle);
-    met = error;
+    if (status != FFT_SUCCESS) destroy(*handle);
     return status;
 }
 
@@ -411,11 +401,5 @@ STANDIN_PUBLIC int cufftGetProperty(int which, int *value)
     return FFT_SUCCESS;
 }
 
-#define ABSENT(name)                                                                               \
-    STANDIN_PUBLIC int cufft##name(void);                                                          \
-    STANDIN_PUBLIC int cufft##name(void)                                                           \
-    {                                                                                              \
-        standin_absent("cufft" #name, __builtin_return_address(0));                                \
-        return FFT_NOT_SUPPORTED;                                                                  \
-    }
+#define ABSENT(name) STANDIN_ABSENT(cufft##name, FFT_NOT_SUPPORTED)
 #include "emulator/standins/cufft/absent.def"

@@ -54,13 +54,9 @@ struct curandGenerator_st {
 
 static struct standin_kernels kernels = {.ptx = rand_image};
 
-/* The CUDA error of the calling thread's present call. */
-static _Thread_local CUresult met;
-
 static enum rand_status status_of(CUresult error)
 {
-    met = error;
-    switch (error) {
+    switch (standin_met(error)) {
     case CUDA_SUCCESS:
         return RAND_SUCCESS;
     case CUDA_ERROR_OUT_OF_MEMORY:
@@ -76,9 +72,7 @@ static enum rand_status status_of(CUresult error)
 /* Ends the bracket around a public function; returns `status`. */
 static int call_end(enum rand_status status)
 {
-    const CUresult error = met != CUDA_SUCCESS ? met : CUDA_ERROR_INVALID_VALUE;
-    met = CUDA_SUCCESS;
-    standin_call_end(status == RAND_SUCCESS ? CUDA_SUCCESS : error);
+    standin_call_end(status == RAND_SUCCESS, CUDA_ERROR_INVALID_VALUE);
     return (int)status;
 }
 
