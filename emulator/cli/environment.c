@@ -148,6 +148,9 @@ static const struct {
 } defaults[] = {
     /* Without its cache each tensor is an allocation of its own, so its bounds are checked. */
     {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"},
+    /* torch.compile would time products of padded matrices, filled by PyTorch's own operations,
+     * which are machine code. */
+    {"TORCHINDUCTOR_SHAPE_PADDING", "0"},
 };
 
 static bool set_defaults(void)

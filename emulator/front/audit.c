@@ -37,6 +37,7 @@ static struct library {
     {"libnvrtc.so.13", "libnvrtc.so", "front/liboverlap_nvrtc.so", false, ""},
     {"libnvJitLink.so.13", "libnvJitLink.so", "front/liboverlap_nvjitlink.so", false, ""},
     {"libcublas.so.13", "libcublas.so", "standins/libcublas.so.13", true, ""},
+    {"libcublasLt.so.13", "libcublasLt.so", "standins/libcublasLt.so.13", true, ""},
     {"libcufft.so.12", "libcufft.so", "standins/libcufft.so.12", true, ""},
     {"libcurand.so.10", "libcurand.so", "standins/libcurand.so.10", true, ""},
 };

@@ -2,7 +2,8 @@
 # python_test.sh install VENV NVCC              installs requirements.txt into VENV, or if its name ends
 #                                               in _torch, requirements_torch.txt
 # python_test.sh run VENV NVCC EMULATE PROGRAM  runs PROGRAM by EMULATE in two orders: it prints PASSED
-#                                               in both, and nothing is found in it
+#                                               in both, and nothing is found in it; a name that
+#                                               ends in _standins: with the stand-ins
 # python_test.sh own VENV NVCC EMULATE PART     numba-cuda's own tests of PART, see numba_own.py
 # Exit status 0, 1, or 77 where the packages are not installed and are not to be (OVERLAP_PYTHON), or
 # there is no network.
@@ -45,8 +46,12 @@ if [ "$1" = own ]; then
     "$venv/bin/python" "$here/numba_own.py" "$5" "$4"
     exit
 fi
+standins=
+case $5 in
+*_standins.py) standins=--stand-ins ;;
+esac
 for order in latest earliest; do
-    "$4" --order=$order --error-exitcode=99 "$venv/bin/python" "$5" >"$work/out"
+    "$4" $standins --order=$order --error-exitcode=99 "$venv/bin/python" "$5" >"$work/out"
     grep -qx PASSED "$work/out" || {
         cat "$work/out"
         exit 1

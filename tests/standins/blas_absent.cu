@@ -7,10 +7,10 @@
 int main()
 {
     cublasHandle_t handle;
-    int wrong = 0, pivots = 0, info = 0;
-    float *matrices = nullptr;
+    int wrong = 0, info = 0;
+    float *matrices = nullptr, *tau = nullptr;
     wrong += cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS;
-    wrong += cublasSgetrfBatched(handle, 1, &matrices, 1, &pivots, &info, 1) !=
+    wrong += cublasSgeqrfBatched(handle, 1, 1, &matrices, 1, &tau, &info, 1) !=
              CUBLAS_STATUS_NOT_SUPPORTED;
     wrong += cublasDestroy(handle) != CUBLAS_STATUS_SUCCESS;
     std::printf(wrong == 0 ? "all right\n" : "%d calls are wrong\n", wrong);

@@ -9,6 +9,7 @@
 #include "emulator/driver/core/core.h"
 #include "emulator/driver/core/python.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,12 +79,25 @@ static bool holds(const struct module *module, const void *code)
     return module->begin <= address && address < module->end;
 }
 
-/* Returns true if the module is one of the device's two libraries. */
+/* Returns true if the path is that of a stand-in: they lie in a folder beside this library. */
+static bool is_standin(const char *path)
+{
+    static const char folder[] = "standins/";
+    Dl_info self;
+    if (dladdr((const void *)(uintptr_t)is_standin, &self) == 0 || self.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(self.dli_fname, '/');
+    const size_t length = slash != NULL ? (size_t)(slash + 1 - self.dli_fname) : 0;
+    return length > 0 && strncmp(path, self.dli_fname, length) == 0 &&
+           strncmp(path + length, folder, sizeof folder - 1) == 0;
+}
+
+/* Returns true if the module is one of the device's own libraries. */
 static bool is_ours(const struct module *module, const char *path)
 {
     const char *name = strrchr(path, '/');
     return holds(module, (const void *)(uintptr_t)is_ours) ||
-           (name != NULL && strncmp(name, "/libcudart.so.", 14) == 0);
+           (name != NULL && strncmp(name, "/libcudart.so.", 14) == 0) || is_standin(path);
 }
 
 /* The module that holds `address`. A module found for the first time is recorded. */

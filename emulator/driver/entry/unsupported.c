@@ -18,7 +18,6 @@ static const struct asker {
     {"libnvrtc", FINDING_NONE},
     {"libnvJitLink", FINDING_NONE},
     {"warp.so", FINDING_UNSUPPORTED_WARP},
-    {"libcublasLt", FINDING_UNSUPPORTED_MACHINE_CODE},
     {"libcublas", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
     {"libcudnn", FINDING_UNSUPPORTED_MACHINE_CODE},
     {"libcufft", FINDING_UNSUPPORTED_WITHOUT_STANDIN},

@@ -247,7 +247,8 @@ void initcheck_copied(struct operation *operation, const struct races_rows *rows
     const struct memory_region *region = races_watching() ? memory_find(rows->address) : NULL;
     const uint64_t bytes = (uint64_t)rows->width * rows->height * rows->depth;
     if (region == NULL || !memory_initcheck_never(region)) return;
-    if (python_code() != NULL && bytes <= PYTHON_ELEMENT) return;
+    const bool is_inside = operation->record.to == TRACE_DEVICE;
+    if (python_code() != NULL && (is_inside || bytes <= PYTHON_ELEMENT)) return;
     report_unwritten(FINDING_COPY_OF_UNWRITTEN, operation, region, rows->address - region->address,
                      bytes, region->size, NULL);
 }

@@ -5,15 +5,16 @@
  * heap of malloc in kernels, shared and local memory are never reported. Correct programs do read
  * unwritten memory: threads beyond the end of an array that discard the value, compilers that hoist
  * a load above its branch, copies of structs with padding, atomics on a counter that is never read.
- * Only data-flow tracking could tell whether such a read matters. Reported are therefore - a
- * kernel's load or atomic of bytes that were not written before the kernel nor anywhere in it,
+ * Only data-flow tracking could tell whether such a read matters. Reported are therefore
+ *
+ * - a kernel's load or atomic of bytes that were not written before the kernel nor anywhere in it,
  *    if no byte of the whole access was written (padding between written bytes is excused), and
  *    unless all of them lie at the end of an otherwise written allocation, within what one surplus
  *    block would read and at most half of the allocation;
- * - a copy out of an allocation that was never written and never passed to a kernel; in Python not
- * a
- *    copy of a single element: Numba reads the first element of an array that it broadcasts before
- * it fills the array, and discards the value;
+ * - a copy out of an allocation that was never written and never passed to a kernel. In Python
+ *    neither a copy of a single element (Numba reads the first element of an array that it
+ *    broadcasts before it fills the array, and discards the value) nor one inside the device
+ *    (torch.compile saves a kernel's buffers before it times variants of the kernel on them);
  * - host code that read unwritten managed memory before it first passes that memory to the device,
  *    or without ever doing so: page protection shows what the host does between calls.
  *

@@ -11,6 +11,7 @@
 
 #include "emulator/standins/cublas/abi.h"
 #include "emulator/standins/cublas/parameters.h"
+#include "emulator/standins/cublas/shared.h"
 #include "emulator/standins/standins.h"
 
 /* What cublasCreate makes; the caller owns it until cublasDestroy. */
@@ -36,19 +37,12 @@ const char *blas_suffix(enum blas_letter letter); /* of its kernels' names: "f32
         return blas_call_end(handle == NULL ? BLAS_NOT_INITIALIZED : (run));                       \
     }
 
-/* Ends it; returns `status`. */
-int blas_call_end(enum blas_status status);
-/* A CUDA error as a status; it is remembered for blas_call_end. */
-enum blas_status blas_status_of(CUresult error);
-
 /* ---- what routines share -----------------------------------------------------------------------
  */
 
 /* A factor that the caller gave; `real`: by its real type alone, as the factors of cublasCsscal. */
 struct blas_scalar blas_scalar(const struct cublasContext *handle, enum blas_letter letter,
                                bool real, const void *factor);
-/* op(M), of a matrix with leading dimension `ld`. */
-struct blas_matrix blas_matrix(const void *first, int64_t ld, int op);
 /* A vector of `n` elements; of a negative step it is walked from its end. */
 struct blas_vector blas_vector(enum blas_letter letter, const void *first, int64_t n, int64_t step);
 

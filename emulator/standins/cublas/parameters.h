@@ -57,6 +57,15 @@ struct blas_level3 {
     int32_t both; /* of a rank-2k update: B op(A) is added as well */
 };
 
+/* Factorisations of square matrices, `count` of them, each apart, and what is done with them. */
+struct blas_factors {
+    int64_t n, columns; /* of A; columns of B */
+    int32_t op;         /* an enum blas_op, of A */
+    struct blas_matrix a, b;
+    int32_t *pivots; /* n for each matrix, from 1 on; NULL: rows stay where they are */
+    int32_t *info;   /* one for each matrix: 0, or which pivot, from 1 on, is 0; NULL: not wanted */
+};
+
 /* Vectors of n elements. */
 struct blas_level1 {
     int64_t n;

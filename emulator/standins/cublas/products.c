@@ -2,8 +2,6 @@
  */
 #include "emulator/standins/cublas/blas.h"
 
-#include <math.h>
-
 /* Which kernel: by the types of A and B, of C, and what is computed in. */
 static const struct kernel {
     int operands, result, factors; /* enum blas_type */
@@ -37,30 +35,6 @@ struct product {
     int compute; /* enum blas_compute */
 };
 
-/* What sums and factors are of. */
-static int type_of(int compute)
-{
-    switch (compute) {
-    case BLAS_COMPUTE_16F:
-    case BLAS_COMPUTE_16F_PEDANTIC:
-        return BLAS_R_16F;
-    case BLAS_COMPUTE_64F:
-    case BLAS_COMPUTE_64F_PEDANTIC:
-    case BLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
-        return BLAS_R_64F;
-    case BLAS_COMPUTE_32I:
-    case BLAS_COMPUTE_32I_PEDANTIC:
-        return BLAS_R_32I;
-    default:
-        return BLAS_R_32F;
-    }
-}
-
-static bool is_op(int op)
-{
-    return op == BLAS_OP_N || op == BLAS_OP_T || op == BLAS_OP_C;
-}
-
 static bool is_at_least(int64_t ld, int64_t rows)
 {
     return ld >= (rows > 1 ? rows : 1);
@@ -68,22 +42,10 @@ static bool is_at_least(int64_t ld, int64_t rows)
 
 static bool is_valid(const struct product *p)
 {
-    return is_op(p->op_a) && is_op(p->op_b) && p->m >= 0 && p->n >= 0 && p->k >= 0 &&
+    return blas_is_op(p->op_a) && blas_is_op(p->op_b) && p->m >= 0 && p->n >= 0 && p->k >= 0 &&
            p->count >= 0 && p->alpha != NULL && p->beta != NULL &&
            is_at_least(p->a.ld, p->op_a == BLAS_OP_N ? p->m : p->k) &&
            is_at_least(p->b.ld, p->op_b == BLAS_OP_N ? p->k : p->n) && is_at_least(p->c.ld, p->m);
-}
-
-/* IEEE 754 binary16. */
-static double half_at(const void *factor)
-{
-    enum { BIAS = 15, FRACTION_BITS = 10, SPECIAL = 31 };
-    const uint16_t bits = *(const uint16_t *)factor;
-    const int exponent = bits >> FRACTION_BITS & SPECIAL, fraction = bits & 0x3ff;
-    const double sign = bits >> 15 ? -1 : 1;
-    if (exponent == SPECIAL) return fraction != 0 ? NAN : sign * INFINITY;
-    if (exponent == 0) return sign * ldexp(fraction, 1 - BIAS - FRACTION_BITS);
-    return sign * ldexp(fraction + (1 << FRACTION_BITS), exponent - BIAS - FRACTION_BITS);
 }
 
 /* A factor of the type that the product is computed in. */
@@ -91,13 +53,8 @@ static struct blas_scalar scalar_of(const struct cublasContext *handle, const st
                                     int type, const void *factor)
 {
     const bool is_complex = p->c.type == BLAS_C_32F || p->c.type == BLAS_C_64F;
-    const enum blas_letter letter = type == BLAS_R_64F ? is_complex ? BLAS_Z : BLAS_D
-                                    : is_complex       ? BLAS_C
-                                                       : BLAS_S;
-    if (handle->pointers == BLAS_ON_DEVICE) return (struct blas_scalar){.device = factor};
-    if (type == BLAS_R_32I) return (struct blas_scalar){.re = *(const int32_t *)factor};
-    if (type == BLAS_R_16F) return (struct blas_scalar){.re = half_at(factor)};
-    return blas_scalar(handle, letter, false, factor);
+    if (is_complex) type = type == BLAS_R_64F ? BLAS_C_64F : BLAS_C_32F;
+    return blas_factor(type, handle->pointers == BLAS_ON_DEVICE, factor);
 }
 
 static struct blas_matrix matrix_of(const struct operand *operand, int op)
@@ -110,7 +67,7 @@ static struct blas_matrix matrix_of(const struct operand *operand, int op)
 static enum blas_status multiply(const struct cublasContext *handle, const struct product *p)
 {
     enum { ROWS = 32, COLUMNS = 4, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in kernels.cu */
-    const int type = type_of(p->compute);
+    const int type = blas_type_of(p->compute);
     const char *suffix = NULL;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels && suffix == NULL; k++)
         if (kernels[k].operands == p->a.type && p->a.type == p->b.type &&

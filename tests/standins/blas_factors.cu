@@ -1,0 +1,142 @@
+// The stand-in for cuBLAS factors many small matrices, solves by the factors, and inverts. Runs on
+// a GPU with NVIDIA's library as well. Prints "all right", or what is not so.
+#include "blas.cuh"
+
+int failures;
+
+// `count` matrices of n columns, and an array of pointers to them, both in managed memory.
+template <class T> struct Batch {
+    int n, columns, ld, count;
+    T *first, **each;
+
+    Batch(int n_, int columns_, int count_) : n(n_), columns(columns_), ld(n_ + 2), count(count_)
+    {
+        const size_t elements = (size_t)ld * columns * count;
+        CHECK_STATUS(cudaMallocManaged(&first, elements * sizeof(T)));
+        CHECK_STATUS(cudaMallocManaged(&each, count * sizeof(T *)));
+        for (int z = 0; z < count; z++) each[z] = first + (size_t)z * ld * columns;
+        for (size_t k = 0; k < elements; k++) first[k] = narrow(Wide(draw(9), draw(9)), T());
+    }
+    ~Batch()
+    {
+        CHECK_STATUS(cudaFree(first));
+        CHECK_STATUS(cudaFree(each));
+    }
+    T &at(int z, int i, int j)
+    {
+        return each[z][i + (size_t)j * ld];
+    }
+    Wide wide(int z, int i, int j)
+    {
+        return widen(at(z, i, j));
+    }
+    void copy(const Batch &from)
+    {
+        for (size_t k = 0; k < (size_t)ld * columns * count; k++) first[k] = from.first[k];
+    }
+};
+
+// op(A) at (i, j).
+template <class T> static Wide element(Batch<T> &a, cublasOperation_t op, int z, int i, int j)
+{
+    const Wide x = op == CUBLAS_OP_N ? a.wide(z, i, j) : a.wide(z, j, i);
+    return op == CUBLAS_OP_C ? std::conj(x) : x;
+}
+
+// Whether op(A) X is B, but for rounding.
+template <class T>
+static bool is_solution(Batch<T> &a, cublasOperation_t op, Batch<T> &x, Batch<T> &b, double allowed)
+{
+    for (int z = 0; z < a.count; z++)
+        for (int j = 0; j < x.columns; j++)
+            for (int i = 0; i < a.n; i++) {
+                Wide sum = -b.wide(z, i, j);
+                double size = 1;
+                for (int k = 0; k < a.n; k++) {
+                    const Wide product = element(a, op, z, i, k) * x.wide(z, k, j);
+                    sum += product;
+                    size += std::abs(product);
+                }
+                if (!(std::abs(sum) <= allowed * size)) return false;
+            }
+    return true;
+}
+
+template <class T> struct Calls;
+#define CALLS(T, L)                                                                                \
+    template <> struct Calls<T> {                                                                  \
+        static constexpr auto getrf = cublas##L##getrfBatched;                                     \
+        static constexpr auto getrs = cublas##L##getrsBatched;                                     \
+        static constexpr auto getri = cublas##L##getriBatched;                                     \
+        static constexpr auto matinv = cublas##L##matinvBatched;                                   \
+    }
+CALLS(float, S);
+CALLS(double, D);
+CALLS(cuComplex, C);
+CALLS(cuDoubleComplex, Z);
+
+template <class T>
+static void of_type(cublasHandle_t handle, const char *name, double allowed, int n, bool pivoted)
+{
+    enum { COUNT = 3, COLUMNS = 4 };
+    Batch<T> a(n, n, COUNT), factors(n, n, COUNT), inverse(n, n, COUNT), units(n, n, COUNT);
+    Batch<T> b(n, COLUMNS, COUNT), x(n, COLUMNS, COUNT);
+    int *pivots, *info, host_info = -1;
+    CHECK_STATUS(cudaMallocManaged(&pivots, n * COUNT * sizeof *pivots));
+    CHECK_STATUS(cudaMallocManaged(&info, COUNT * sizeof *info));
+    for (int z = 0; z < COUNT; z++)
+        for (int i = 0; i < n; i++) {
+            // Without pivots the diagonal has to be large; with them it is 0 at first.
+            a.at(z, i, i) = narrow(Wide(pivoted ? 0 : 20 * n), T());
+            for (int j = 0; j < n; j++) units.at(z, i, j) = narrow(Wide(i == j), T());
+        }
+    int *const used = pivoted ? pivots : nullptr;
+    factors.copy(a);
+    CHECK_STATUS(Calls<T>::getrf(handle, n, factors.each, factors.ld, used, info, COUNT));
+    CHECK_STATUS(cudaDeviceSynchronize());
+    bool fine = true;
+    for (int z = 0; z < COUNT; z++) fine = fine && info[z] == 0;
+    check(fine, "getrf", name);
+    for (cublasOperation_t op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
+        x.copy(b);
+        CHECK_STATUS(Calls<T>::getrs(handle, op, n, COLUMNS, factors.each, factors.ld, used, x.each,
+                                     x.ld, &host_info, COUNT));
+        CHECK_STATUS(cudaDeviceSynchronize());
+        check(host_info == 0 && is_solution(a, op, x, b, allowed), "getrs", name);
+    }
+    CHECK_STATUS(Calls<T>::getri(handle, n, factors.each, factors.ld, used, inverse.each,
+                                 inverse.ld, info, COUNT));
+    CHECK_STATUS(cudaDeviceSynchronize());
+    check(info[0] == 0 && is_solution(a, CUBLAS_OP_N, inverse, units, allowed), "getri", name);
+    if (n <= 32) {
+        CHECK_STATUS(
+            Calls<T>::matinv(handle, n, a.each, a.ld, inverse.each, inverse.ld, info, COUNT));
+        CHECK_STATUS(cudaDeviceSynchronize());
+        check(info[0] == 0 && is_solution(a, CUBLAS_OP_N, inverse, units, allowed), "matinv", name);
+    }
+    // A matrix that has no inverse: its second row is its first.
+    a.at(1, 0, 0) = narrow(Wide(1), T());
+    for (int j = 0; j < n; j++) a.at(1, 1, j) = a.at(1, 0, j);
+    factors.copy(a);
+    CHECK_STATUS(Calls<T>::getrf(handle, n, factors.each, factors.ld, used, info, COUNT));
+    CHECK_STATUS(cudaDeviceSynchronize());
+    if (n == 2) check(info[0] == 0 && info[1] == 2, "getrf of what has no inverse", name);
+    CHECK_STATUS(cudaFree(pivots));
+    CHECK_STATUS(cudaFree(info));
+}
+
+int main()
+{
+    cublasHandle_t handle;
+    CHECK_STATUS(cublasCreate(&handle));
+    for (bool pivoted : {true, false})
+        for (int n : {2, 7, 32, 45}) {
+            of_type<float>(handle, "float", 1e-4, n, pivoted);
+            of_type<double>(handle, "double", 1e-12, n, pivoted);
+            of_type<cuComplex>(handle, "complex", 1e-4, n, pivoted);
+            of_type<cuDoubleComplex>(handle, "double complex", 1e-12, n, pivoted);
+        }
+    CHECK_STATUS(cublasDestroy(handle));
+    std::puts(failures == 0 ? "all right" : "not all right");
+    return failures != 0;
+}
