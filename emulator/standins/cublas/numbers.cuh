@@ -138,7 +138,7 @@ __device__ int64_t thread_y()
 
 // ---- products ----------------------------------------------------------------------------------
 
-enum { COLUMNS = 4 }; // of C, that a thread has of one row
+enum { COLUMNS = 8 }; // of C, that a thread has of one row
 
 // Adds the products of a row of op(A) and COLUMNS columns of op(B), `of` by their first elements,
 // to `sum`. BY_COLUMNS: neighbouring rows of op(A) are neighbours in memory, which the compiler

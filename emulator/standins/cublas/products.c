@@ -66,7 +66,7 @@ static struct blas_matrix matrix_of(const struct operand *operand, int op)
 
 static enum blas_status multiply(const struct cublasContext *handle, const struct product *p)
 {
-    enum { ROWS = 32, COLUMNS = 4, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in kernels.cu */
+    enum { ROWS = 32, COLUMNS = 8, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in kernels.cu */
     const int type = blas_type_of(p->compute);
     const char *suffix = NULL;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels && suffix == NULL; k++)

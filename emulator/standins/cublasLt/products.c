@@ -205,7 +205,7 @@ static enum blas_status add_rows(const struct lt_call *call, const struct lt_mat
 
 static enum blas_status multiply(const struct lt_call *call, const struct places *at)
 {
-    enum { ROWS = 32, COLUMNS = 4, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in numbers.cuh */
+    enum { ROWS = 32, COLUMNS = 8, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in numbers.cuh */
     const struct lt_operation *o = call->operation;
     enum blas_status status = lt_check(call);
     if (status != BLAS_SUCCESS) return status;
