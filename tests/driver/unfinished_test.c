@@ -192,6 +192,26 @@ START_TEST(the_end_waits_for_a_call_in_another_thread)
 }
 END_TEST
 
+static int leaves_a_kernel_behind_many(void)
+{
+    enum { MANY = 5000 };
+    for (int i = 0; i < MANY; i++)
+        OK(test_launch("set", test_stream(CU_STREAM_NON_BLOCKING),
+                       (i < N ? buffer : more) + 4 * (unsigned)(i % N), 1, 1));
+    OK(test_launch("add", one, test_device(BYTES), 1, N));
+    return 0;
+}
+
+/* Findings of one place in the program are told once, so it takes a second place. */
+START_TEST(much_unfinished_work_hides_none)
+{
+    in_a_process(LATEST, leaves_a_kernel_behind_many, 0);
+    const size_t found = test_count(TRACE_FINDING, 0, UNFINISHED);
+    test_remove();
+    ck_assert_uint_eq(found, 2);
+}
+END_TEST
+
 /* ---- events ------------------------------------------------------------------------------- */
 
 static int waits_for_the_wrong_event(void)
@@ -315,6 +335,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_loop_test(tcase, tests[i], 0, ORDERS);
+    tcase_add_test(tcase, much_unfinished_work_hides_none);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -97,9 +97,23 @@ void findings_in_flight(uint64_t flight, const struct timeline_op *op,
     if (read->width > 0) page_guards_raise(op, RACES_READ, read);
 }
 
+static bool is_expected(const struct operation *operation)
+{
+    return operation->awaited && operation->outcome == NULL;
+}
+
+bool findings_submits(const struct operation *operation)
+{
+    return !is_expected(operation) || unfinished_reserve();
+}
+
 void findings_submitted(const struct operation *operation, const struct timeline_op *op)
 {
-    if (operation->awaited && operation->outcome == NULL) unfinished_expects(operation, op);
+    if (!is_expected(operation)) return;
+    if (op != NULL)
+        unfinished_expects(operation, op);
+    else
+        unfinished_unreserve();
 }
 
 void findings_will_write(const struct timeline_op *op, uint64_t address)

@@ -58,7 +58,10 @@ void findings_will_touch(struct operation *operation, enum races_mode mode,
  * NULL: the submission failed. Rows of width 0: none. */
 void findings_in_flight(uint64_t flight, const struct timeline_op *op,
                         const struct races_rows *written, const struct races_rows *read);
-/* The operation was submitted as `op`. */
+/* The operation is about to be submitted. Returns false if memory runs out: then it must not be.
+ * Otherwise findings_submitted follows. */
+bool findings_submits(const struct operation *operation);
+/* The operation was submitted as `op`; NULL: the submission failed. */
 void findings_submitted(const struct operation *operation, const struct timeline_op *op);
 /* A pending copy or memset, `op`, will write at this address when it runs. */
 void findings_will_write(const struct timeline_op *op, uint64_t address);

@@ -1,11 +1,11 @@
 #include "emulator/driver/findings/unfinished.h"
 
+#include "emulator/base/array.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/races.h"
 
+#include <assert.h>
 #include <stdlib.h>
-
-enum { EXPECTED = 4096 };
 
 static struct {
     unsigned long long failed; /* request number of the latest failed call */
@@ -17,7 +17,8 @@ static struct {
         struct trace_record record;
         uint64_t stream_caller, count;
     } * expected;
-    size_t count;
+    size_t count, room;
+    size_t reserved; /* elements kept for work that is being submitted */
 } end;
 
 static void note_exit(int status, void *unused)
@@ -57,21 +58,37 @@ static void forget_known(void)
     end.count = kept;
 }
 
+bool unfinished_reserve(void)
+{
+    if (end.count + end.reserved >= end.room) {
+        forget_known();
+        /* Half of it is free then, so that this is rare. */
+        if (!array_reserve(&end.expected, 2 * end.count + end.reserved + 1, &end.room,
+                           sizeof *end.expected))
+            return false;
+    }
+    end.reserved++;
+    return true;
+}
+
+void unfinished_unreserve(void)
+{
+    assert(end.reserved > 0);
+    end.reserved--;
+}
+
 void unfinished_expects(const struct operation *operation, const struct timeline_op *op)
 {
     const struct trace_record *record = &operation->record;
+    unfinished_unreserve();
     if (!races_watching()) return;
-    if (end.expected == NULL) end.expected = calloc(EXPECTED, sizeof *end.expected);
-    if (end.expected == NULL) return;
     size_t i = 0;
     while (i < end.count && (end.expected[i].record.caller != record->caller ||
                              end.expected[i].record.stream != record->stream))
         i++;
-    if (i == EXPECTED) forget_known();
-    if (end.count == EXPECTED) return;
-    if (i >= end.count) {
-        i = end.count++;
-        end.expected[i].count = 0;
+    if (i == end.count) {
+        assert(end.count < end.room);
+        end.expected[end.count++].count = 0;
     } else if (is_known(&end.expected[i])) {
         end.expected[i].count = 0;
     }

@@ -25,8 +25,12 @@ void unfinished_begin(void);
 /* The thread's current call has failed. Called without the lock. */
 void unfinished_call_failed(void);
 
-/* `operation`, whose end the program should wait for (operation->awaited), was submitted as
- * `op`. */
+/* Work whose end the program should wait for (operation->awaited) is about to be submitted: keeps
+ * room for it, so that none is lost. Returns false if the host has no memory; else
+ * unfinished_expects or, if the submission fails, unfinished_unreserve gives the room back. */
+bool unfinished_reserve(void);
+void unfinished_unreserve(void);
+/* `operation` was submitted as `op`. */
 void unfinished_expects(const struct operation *operation, const struct timeline_op *op);
 /* `op` may have informed the host through memory that what happens before it is done. */
 void unfinished_conversed(const struct timeline_op *op);

@@ -114,16 +114,25 @@ static struct timeline_work complete(const struct timeline_work *work, struct op
     return full;
 }
 
+/* The common beginning of both kinds of submission. An operation that fails here is released. */
+static CUresult submits(struct operation *operation, struct timeline_op **op)
+{
+    if (op != NULL) *op = NULL;
+    if (findings_submits(operation)) return CUDA_SUCCESS;
+    operation_release(operation);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 /* The common end of both kinds of submission. */
 static CUresult submitted(struct timeline_op *made, struct operation *operation,
                           struct timeline_op **op)
 {
     if (op != NULL) *op = made;
+    findings_submitted(operation, made);
     if (made == NULL) {
         operation_release(operation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    findings_submitted(operation, made);
     if (operation->pending != NULL && operation->op == NULL) operation->pending(operation, made);
     if (op == NULL) timeline_op_release(made);
     return CUDA_SUCCESS;
@@ -137,6 +146,7 @@ CUresult operation_submit(struct operation *operation, struct stream *stream,
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     assert(operation->op == NULL && operation->context == stream->object.context);
     if (stream->captured != NULL) return capturing->take(operation, stream, work);
+    TRY(submits(operation, op));
     const struct timeline_work full = complete(work, operation);
     thread_spend(timeline_submission_time(stream->time, work->kind));
     TRY(submitted(
@@ -153,6 +163,7 @@ CUresult operation_submit_part(struct operation *operation, struct timeline_stre
                                struct timeline_op **op)
 {
     assert(operation->op == NULL);
+    TRY(submits(operation, op));
     const struct timeline_work full = complete(work, operation);
     return submitted(
         timeline_submit_part(carrier, lane, &full, thread.clock_ns, after, after_count), operation,
