@@ -415,3 +415,35 @@ KERNEL told_volatile_byte(const int *in, int *out, int n)
     volatile char *bytes = (volatile char *)(out + 64 * blockIdx.x);
     bytes[threadIdx.x / 64] = bytes[threadIdx.x / 64] + in[index()] % 2 + 1; // told_volatile_byte
 }
+
+// Each thread changes 8 bytes of its own, and then each half of them.
+KERNEL right_told_volatile_wide(const int *in, int *out, int n)
+{
+    const int t = threadIdx.x % 64;
+    volatile long long *wide = (volatile long long *)out + 64 * (index() / 128);
+    volatile int *halves = out + 128 * (index() / 128);
+    if (threadIdx.x >= 64) return;
+    wide[t] = wide[t] + in[t] + 1;
+    halves[2 * t] = halves[2 * t] + in[t] + 1;
+    halves[2 * t + 1] = halves[2 * t + 1] + in[t] + 1;
+    wide[t] = wide[t] + in[t] + 1;
+}
+
+// What one changes in 8 bytes, another changes in the last 4 of them.
+KERNEL told_volatile_wide(const int *in, int *out, int n)
+{
+    volatile long long *wide = (volatile long long *)(out + 64 * blockIdx.x);
+    volatile int *half = out + 64 * blockIdx.x + 1;
+    if (threadIdx.x == 0) *wide = *wide + in[1] + 1;  // told_volatile_wide
+    if (threadIdx.x == 32) *half = *half + in[1] + 1; // told_volatile_wide
+}
+
+// As above, by the lanes of two warps.
+KERNEL told_volatile_wide_row(const int *in, int *out, int n)
+{
+    const int t = threadIdx.x % 32;
+    volatile long long *wide = (volatile long long *)(out + 64 * blockIdx.x) + t;
+    volatile int *half = out + 64 * blockIdx.x + 2 * t + 1;
+    if (threadIdx.x / 32 == 0) *wide = *wide + in[1] + 1; // told_volatile_wide_row
+    if (threadIdx.x / 32 == 1) *half = *half + in[1] + 1; // told_volatile_wide_row
+}

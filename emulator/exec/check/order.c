@@ -226,16 +226,16 @@ static void open_row(struct exec_order *order, struct exec_warp *warp)
     for (uint32_t rest = row->all ? row->mask : row->mask & -row->mask; rest; rest &= rest - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(rest), thread = warp->index * EXEC_LANES + l;
         const uint64_t at = row->address + distance_to(row->mask, l, row->bytes);
-        struct told *told = NULL;
-        if (row->changers >> l & 1) told = told_at(order, at >> UNIT_BITS, true, false);
-        if (told != NULL) {
-            told->changer = thread + 1;
-            told->changed = row->changed;
-            told->known_from = row->changed + 1;
-            told->site = row->site;
-            told->part = WHOLE_UNIT; /* rows are of words */
-        }
         for (uint64_t unit = at >> UNIT_BITS; unit < (at + row->bytes) >> UNIT_BITS; unit++) {
+            struct told *told = NULL;
+            if (row->changers >> l & 1) told = told_at(order, unit, true, false);
+            if (told != NULL) {
+                told->changer = thread + 1;
+                told->changed = row->changed;
+                told->known_from = row->changed + 1;
+                told->site = row->site;
+                told->part = WHOLE_UNIT; /* rows are of words */
+            }
             told = told_at(order, unit, true, true);
             if (told != NULL) told->writer = thread + 1;
         }
@@ -377,25 +377,11 @@ static bool find_target(const struct exec_warp *warp, uint64_t address, uint32_t
     return true;
 }
 
-static void note_change(const struct exec_warp *warp, const struct exec_inst *inst,
-                        struct exec_order *order, unsigned lane, uint64_t address)
+/* Records that the present store changes the bytes `part` of a unit. */
+static void leave_change(const struct exec_warp *warp, const struct exec_inst *inst,
+                         const struct exec_order *order, uint32_t thread, struct told *told,
+                         unsigned part)
 {
-    const uint32_t thread = warp->index * EXEC_LANES + lane, bytes = inst->cache & EXEC_ORDER_BYTES;
-    const unsigned char *value = exec_slot(warp, inst->b);
-    const unsigned part = ((1u << bytes) - 1) << (address & ((1u << UNIT_BITS) - 1)) & WHOLE_UNIT;
-    struct target target;
-    if (bytes > 8 || !find_target(warp, address, bytes, &target) ||
-        memcmp(target.bytes, value + lane * (bytes == 8 ? 8 : 4), bytes) == 0)
-        return; /* it changes nothing */
-    struct told *told = told_at(order, address >> UNIT_BITS, true, false);
-    if (told == NULL) return;
-    if (!follows_change(warp, order, thread, told, part)) {
-        const struct exec_reported first = {told->changer - 1, told->site, EXEC_STORE, true};
-        const struct exec_reported second = {thread, inst->position, EXEC_STORE, true};
-        exec_report(warp, EXEC_WRONG_VOLATILE_THREADS, &first, &second, target.region,
-                    target.offset, bytes);
-    }
-    exec_shadow_touched(warp);
     const int32_t now = exec_block_shadow_moment(warp->block),
                   fenced = order->threads[thread].fenced;
     told->changer = thread + 1;
@@ -403,6 +389,33 @@ static void note_change(const struct exec_warp *warp, const struct exec_inst *in
     told->known_from = fenced != 0 ? fenced : now + 1;
     told->site = inst->position;
     told->part = (uint8_t)part;
+}
+
+/* Looks at every unit of the store, and reports it once. */
+static void note_change(const struct exec_warp *warp, const struct exec_inst *inst,
+                        struct exec_order *order, unsigned lane, uint64_t address)
+{
+    const uint32_t thread = warp->index * EXEC_LANES + lane, bytes = inst->cache & EXEC_ORDER_BYTES;
+    const unsigned char *value = exec_slot(warp, inst->b);
+    const unsigned part = ((1u << bytes) - 1) << (address & ((1u << UNIT_BITS) - 1)) & WHOLE_UNIT;
+    bool reported = false;
+    struct target target;
+    if (bytes > 8 || !find_target(warp, address, bytes, &target) ||
+        memcmp(target.bytes, value + lane * (bytes == 8 ? 8 : 4), bytes) == 0)
+        return; /* it changes nothing */
+    for (uint64_t unit = address >> UNIT_BITS; unit <= (address + bytes - 1) >> UNIT_BITS; unit++) {
+        struct told *told = told_at(order, unit, true, false);
+        if (told == NULL) continue;
+        if (!reported && !follows_change(warp, order, thread, told, part)) {
+            const struct exec_reported first = {told->changer - 1, told->site, EXEC_STORE, true};
+            const struct exec_reported second = {thread, inst->position, EXEC_STORE, true};
+            exec_report(warp, EXEC_WRONG_VOLATILE_THREADS, &first, &second, target.region,
+                        target.offset, bytes);
+            reported = true;
+        }
+        exec_shadow_touched(warp);
+        leave_change(warp, inst, order, thread, told, part);
+    }
 }
 
 /* ---- an access ------------------------------------------------------------------------------- */
