@@ -292,7 +292,9 @@ static enum fatbin_result read_private_names(struct joiner *joiner, const char *
         struct name *name = make_name(&joiner->privates, statement.name);
         if (name == NULL) return FATBIN_NO_MEMORY;
         const struct name *other = find_name(&joiner->names, statement.name);
-        name->is_renamed = other != NULL && other->unit != joiner->unit;
+        /* What other units declare and none defines must not find it either. */
+        name->is_renamed =
+            other != NULL && (other->linkage == EXTERN || other->unit != joiner->unit);
     }
     for (text = start; (statement = next_statement(text, end)).kind != NOTHING;
          text = statement.end) {
@@ -301,6 +303,7 @@ static enum fatbin_result read_private_names(struct joiner *joiner, const char *
             continue;
         struct name *name = make_name(&joiner->names, statement.name);
         if (name == NULL) return FATBIN_NO_MEMORY;
+        if (name->linkage == EXTERN) name->linkage = PRIVATE;
         name->unit = joiner->unit;
     }
     return FATBIN_OK;

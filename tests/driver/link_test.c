@@ -15,6 +15,8 @@ static char user[] = HEAD ".extern .func (.param .b32 r) value();\n"
                           "st.global.u32 [%rd1], %r1; ret; }\n";
 static char owner[] = HEAD ".visible .func (.param .b32 r) value() {\n"
                            ".reg .b32 %r<2>; mov.u32 %r1, 4711; st.param.b32 [r], %r1; ret; }\n";
+static char hidden[] = HEAD ".func (.param .b32 r) value() {\n"
+                            ".reg .b32 %r<2>; mov.u32 %r1, 4711; st.param.b32 [r], %r1; ret; }\n";
 /* The header of a cubin. */
 static char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8, [16] = 2, [18] = (char)190};
 
@@ -84,6 +86,15 @@ START_TEST(what_cannot_be_linked_is_named_in_the_log)
     OK(cuLinkDestroy(state));
 
     OK(cuLinkCreate(2, options, values, &state));
+    OK(add(state, CU_JIT_INPUT_PTX, user, sizeof user));
+    FAILS(CUDA_ERROR_INVALID_SOURCE, cuLinkComplete(state, &image, NULL));
+    ck_assert_ptr_nonnull(strstr(log, "Undefined reference to 'value' in 'k'"));
+    OK(cuLinkDestroy(state));
+
+    /* What another unit keeps to itself defines nothing. */
+    log[0] = '\0', values[1] = (void *)sizeof log;
+    OK(cuLinkCreate(2, options, values, &state));
+    OK(add(state, CU_JIT_INPUT_PTX, hidden, sizeof hidden));
     OK(add(state, CU_JIT_INPUT_PTX, user, sizeof user));
     FAILS(CUDA_ERROR_INVALID_SOURCE, cuLinkComplete(state, &image, NULL));
     ck_assert_ptr_nonnull(strstr(log, "Undefined reference to 'value' in 'k'"));

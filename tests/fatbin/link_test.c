@@ -89,6 +89,24 @@ START_TEST(private_names_are_kept_apart)
 }
 END_TEST
 
+/* The name stays undefined, for whoever loads the text to refuse. */
+START_TEST(a_private_name_is_of_no_use_to_another_unit)
+{
+    const char *owner = HEAD ".func f() { ret; }\n.global .align 4 .u32 x = 5;\n"
+                             ".visible .entry a() { call f, (); mov.u64 %rd1, x; ret; }\n";
+    const char *user = HEAD ".extern .func f();\n.extern .global .align 4 .u32 x;\n"
+                            ".visible .entry b() { call f, (); ret; }\n";
+    ck_assert_int_eq(join(owner, user), FATBIN_OK);
+    ck_assert_uint_eq(occurrences("f$unit0"), 2);
+    ck_assert_uint_eq(occurrences("x$unit0"), 2);
+    ck_assert_uint_eq(occurrences(".extern .func f()"), 1);
+    tear_down();
+    ck_assert_int_eq(join(user, owner), FATBIN_OK);
+    ck_assert_uint_eq(occurrences("f$unit1"), 2);
+    ck_assert_uint_eq(occurrences("x$unit1"), 2);
+}
+END_TEST
+
 /* The weak definition becomes a declaration for the rest of its unit. */
 START_TEST(a_definition_that_gives_way_declares)
 {
@@ -171,6 +189,7 @@ int main(void)
     tcase_add_test(tcase, a_function_of_another_unit_is_found);
     tcase_add_test(tcase, a_variable_of_another_unit_is_found);
     tcase_add_test(tcase, private_names_are_kept_apart);
+    tcase_add_test(tcase, a_private_name_is_of_no_use_to_another_unit);
     tcase_add_test(tcase, a_strong_definition_wins_over_a_weak_one);
     tcase_add_test(tcase, a_definition_that_gives_way_declares);
     tcase_add_test(tcase, source_files_get_numbers_of_their_own);
