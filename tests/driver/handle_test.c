@@ -63,6 +63,30 @@ START_TEST(a_destroyed_handle_is_named_with_where_it_was_made_and_ended)
 }
 END_TEST
 
+static void end_of_a_user_object(void *unused)
+{
+    (void)unused;
+}
+
+/* No new object has the handle of one that is gone, which would be taken for it. */
+START_TEST(a_user_object_that_is_gone_is_named)
+{
+    enum { MANY = 64 };
+    CUuserObject gone[MANY];
+    test_context(_i);
+    for (int i = 0; i < MANY; i++) {
+        OK(cuUserObjectCreate(&gone[i], NULL, end_of_a_user_object, 1,
+                              CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+        for (int k = 0; k < i; k++) ck_assert_ptr_ne(gone[k], gone[i]);
+        OK(cuUserObjectRelease(gone[i], 1));
+    }
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuUserObjectRetain(gone[0], 1));
+    is_named_with_both_calls("the user object");
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(gone[1], 1));
+    is_named_with_both_calls("the user object");
+}
+END_TEST
+
 START_TEST(a_context_takes_its_handles_along)
 {
     CUcontext current;
@@ -144,6 +168,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         a_destroyed_handle_is_named_with_where_it_was_made_and_ended,
+        a_user_object_that_is_gone_is_named,
         a_context_takes_its_handles_along,
         a_new_object_does_not_answer_to_an_old_handle,
         what_never_was_a_handle_is_said_to_be_none,

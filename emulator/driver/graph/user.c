@@ -20,7 +20,7 @@ void user_object_release(struct user_object *user)
     if (--user->references > 0) return;
     object_remove(&user->object);
     host_function_call(user->destroy, user->value);
-    free(user);
+    object_free(&user->object);
 }
 
 /* Drops `count` references; there must be at least as many. */
