@@ -580,6 +580,37 @@ START_TEST(a_wait_for_a_value_orders_two_streams)
 }
 END_TEST
 
+#define WRITE(to, what)                                                                            \
+    {                                                                                              \
+        .writeValue = {                                                                            \
+            .operation = CU_STREAM_MEM_OP_WRITE_VALUE_32,                                          \
+            .address = (to),                                                                       \
+            .value = (what)                                                                        \
+        }                                                                                          \
+    }
+
+START_TEST(a_batch_of_values_is_done_or_refused_as_a_whole)
+{
+    test_context(_i);
+    CUdeviceptr p = test_device(8);
+    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
+    uint32_t seen[2];
+    CUstreamBatchMemOpParams right[] = {
+        WRITE(p, 1), {.operation = CU_STREAM_MEM_OP_BARRIER}, WRITE(p + 4, 2)};
+    CUstreamBatchMemOpParams unknown[] = {WRITE(p, 3), {.operation = 77}};
+    CUstreamBatchMemOpParams nowhere[] = {WRITE(p, 3), WRITE(0, 3)};
+    CUstreamBatchMemOpParams between[] = {WRITE(p, 3), WRITE(p + 2, 3)};
+    OK(cuStreamBatchMemOp(stream, 3, right, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuStreamBatchMemOp(stream, 2, unknown, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuStreamBatchMemOp(stream, 2, nowhere, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuStreamBatchMemOp(stream, 2, between, 0));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH(seen, p, 8));
+    ck_assert_uint_eq(seen[0], 1);
+    ck_assert_uint_eq(seen[1], 2);
+}
+END_TEST
+
 static void *write_later(void *value)
 {
     usleep(20000);
@@ -677,6 +708,7 @@ int main(void)
         a_host_function_may_wait_for_the_host,
         other_threads_call_cuda_while_one_waits_for_a_host_function,
         a_wait_for_a_value_orders_two_streams,
+        a_batch_of_values_is_done_or_refused_as_a_whole,
         a_wait_for_a_value_that_the_host_writes_ends,
         kernels_overlap_between_streams_but_never_between_contexts,
     };

@@ -322,8 +322,9 @@ CUresult driver_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 
 struct value {
     uint64_t address, value;
-    unsigned size; /* bytes: 4 or 8 */
+    unsigned size; /* bytes: 4 or 8; 0: nothing is to be done */
     unsigned flags;
+    bool waits; /* else it is written */
 };
 
 static void *value_bytes(const struct value *value)
@@ -389,78 +390,103 @@ static enum timeline_ran run_write_value(struct operation *operation)
     return TIMELINE_RAN;
 }
 
-static CUresult submit_value(CUstream handle, const struct value *value, bool wait)
+static CUresult check_value(const struct value *value)
 {
-    struct stream *stream;
-    TRY(stream_for_work(handle, &stream));
-    unsigned most = wait ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
-    if ((value->flags & ~(wait ? (unsigned)CU_STREAM_WAIT_VALUE_FLUSH : 0u)) > most ||
-        value->address % value->size != 0 || value_bytes(value) == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+    const unsigned most =
+        value->waits ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+    const unsigned beside = value->waits ? CU_STREAM_WAIT_VALUE_FLUSH : 0;
+    return (value->flags & ~beside) > most || value->address % value->size != 0 ||
+                   value_bytes(value) == NULL
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
+}
+
+static CUresult submit_value(struct stream *stream, const struct value *value)
+{
     findings_given(value->address);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, sizeof *value);
     if (operation != NULL) {
         memcpy(operation->payload, value, sizeof *value);
-        operation->run = wait ? run_wait_value : run_write_value;
+        operation->run = value->waits ? run_wait_value : run_write_value;
     }
     return operation_submit(operation, stream,
-                            &(struct timeline_work){.kind = TIMELINE_MARK, .waits = wait}, NULL,
-                            NULL);
+                            &(struct timeline_work){.kind = TIMELINE_MARK, .waits = value->waits},
+                            NULL, NULL);
+}
+
+/* Submits a single value. */
+static CUresult single_value(CUstream handle, const struct value *value)
+{
+    struct stream *stream;
+    TRY(stream_for_work(handle, &stream));
+    TRY(check_value(value));
+    return submit_value(stream, value);
 }
 
 CUresult driver_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
                                     unsigned int flags)
 {
-    return submit_value(stream, &(struct value){addr, value, 4, flags}, true);
+    return single_value(stream, &(struct value){addr, value, 4, flags, true});
 }
 
 CUresult driver_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
                                     unsigned int flags)
 {
-    return submit_value(stream, &(struct value){addr, value, 8, flags}, true);
+    return single_value(stream, &(struct value){addr, value, 8, flags, true});
 }
 
 CUresult driver_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
                                      unsigned int flags)
 {
-    return submit_value(stream, &(struct value){addr, value, 4, flags}, false);
+    return single_value(stream, &(struct value){addr, value, 4, flags, false});
 }
 
 CUresult driver_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
                                      unsigned int flags)
 {
-    return submit_value(stream, &(struct value){addr, value, 8, flags}, false);
+    return single_value(stream, &(struct value){addr, value, 8, flags, false});
 }
 
-CUresult driver_cuStreamBatchMemOp(CUstream stream, unsigned int count,
+/* Reads one operation of a batch. */
+static CUresult read_value(const CUstreamBatchMemOpParams *op, struct value *value)
+{
+    switch (op->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        *value = (struct value){op->waitValue.address, op->waitValue.value, 4, op->waitValue.flags,
+                                true};
+        return check_value(value);
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        *value = (struct value){op->waitValue.address, op->waitValue.value64, 8,
+                                op->waitValue.flags, true};
+        return check_value(value);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        *value = (struct value){op->writeValue.address, op->writeValue.value, 4,
+                                op->writeValue.flags, false};
+        return check_value(value);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        *value = (struct value){op->writeValue.address, op->writeValue.value64, 8,
+                                op->writeValue.flags, false};
+        return check_value(value);
+    case CU_STREAM_MEM_OP_BARRIER: /* operations of a stream are in order anyway */
+        *value = (struct value){.size = 0};
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* Nothing is submitted of a batch of which an operation is wrong. */
+CUresult driver_cuStreamBatchMemOp(CUstream handle, unsigned int count,
                                    CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
-    if (paramArray == NULL || count == 0 || count > 256 || flags != 0)
+    enum { MOST = 256 };
+    struct value values[MOST];
+    struct stream *stream;
+    if (paramArray == NULL || count == 0 || count > MOST || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < count; i++) {
-        const CUstreamBatchMemOpParams *op = &paramArray[i];
-        switch (op->operation) {
-        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-            TRY(driver_cuStreamWaitValue32(stream, op->waitValue.address, op->waitValue.value,
-                                           op->waitValue.flags));
-            break;
-        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-            TRY(driver_cuStreamWaitValue64(stream, op->waitValue.address, op->waitValue.value64,
-                                           op->waitValue.flags));
-            break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-            TRY(driver_cuStreamWriteValue32(stream, op->writeValue.address, op->writeValue.value,
-                                            op->writeValue.flags));
-            break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-            TRY(driver_cuStreamWriteValue64(stream, op->writeValue.address, op->writeValue.value64,
-                                            op->writeValue.flags));
-            break;
-        case CU_STREAM_MEM_OP_BARRIER:
-            break; /* operations of a stream are in order anyway */
-        default:
-            return CUDA_ERROR_INVALID_VALUE;
-        }
-    }
+    TRY(stream_for_work(handle, &stream));
+    for (unsigned i = 0; i < count; i++) TRY(read_value(&paramArray[i], &values[i]));
+    for (unsigned i = 0; i < count; i++)
+        if (values[i].size > 0) TRY(submit_value(stream, &values[i]));
     return CUDA_SUCCESS;
 }
