@@ -76,6 +76,7 @@ struct timeline_op {
 
 struct timeline_stream {
     struct timeline_context *context;
+    uint64_t number; /* in the order in which the context's streams were made */
     enum timeline_stream_kind kind;
     int priority;
     unsigned connection;

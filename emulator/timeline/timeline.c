@@ -181,8 +181,8 @@ struct timeline_stream *timeline_stream_create(struct timeline_context *context,
     stream->context = context;
     stream->kind = kind;
     stream->priority = priority;
-    stream->connection =
-        (unsigned)(context->streams_made++ % context->timeline->settings.connections);
+    stream->number = context->streams_made++;
+    stream->connection = (unsigned)(stream->number % context->timeline->settings.connections);
     stream->queue = QUEUE_COMPUTE;
     stream->next = context->streams;
     context->streams = stream;
@@ -739,44 +739,97 @@ uint64_t timeline_make_room(struct timeline *timeline)
     return end;
 }
 
-/* Returns the operations that a wait for `stream` waits for, each with a reference: the last of the
- * stream itself and, for the legacy default stream, of every blocking stream (an H100 waits for
- * those too, in cuStreamSynchronize and cuStreamQuery). `stream` NULL: the last of all the
- * context's streams. Returns NULL when the host has no memory. */
-static struct timeline_op **waited_for(const struct timeline_context *context,
-                                       const struct timeline_stream *stream, size_t *count)
+/* What a wait waits for: the last operation of the stream itself and, for the legacy default
+ * stream, of every blocking stream (an H100 waits for those too, in cuStreamSynchronize and
+ * cuStreamQuery); or the last of all the context's streams. Names the stream by its number, because
+ * another thread may end the stream during the wait. */
+struct awaited {
+    struct timeline_context *context;
+    bool all, blocking;
+    uint64_t stream;
+};
+
+static struct awaited awaited_of(struct timeline_context *context,
+                                 const struct timeline_stream *stream)
+{
+    return (struct awaited){.context = context,
+                            .all = stream == NULL,
+                            .blocking = stream != NULL && stream->kind == TIMELINE_LEGACY,
+                            .stream = stream != NULL ? stream->number : 0};
+}
+
+/* Returns the operation of `stream` that is waited for; NULL: none. */
+static struct timeline_op *awaited_in(const struct awaited *awaited,
+                                      const struct timeline_stream *stream)
+{
+    if (awaited->all) return stream->last;
+    return stream->number == awaited->stream ||
+                   (awaited->blocking && stream->kind == TIMELINE_BLOCKING)
+               ? stream->own
+               : NULL;
+}
+
+/* Returns the operations that are waited for, each with a reference; NULL when the host has no
+ * memory. */
+static struct timeline_op **waited_for(const struct awaited *awaited, size_t *count)
 {
     size_t room = 1;
-    for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) room++;
+    for (struct timeline_stream *s = awaited->context->streams; s != NULL; s = s->next) room++;
     struct timeline_op **last = calloc(room, sizeof *last);
     *count = 0;
-    for (struct timeline_stream *s = context->streams; s != NULL && last != NULL; s = s->next) {
-        bool meant = stream == NULL || s == stream ||
-                     (stream->kind == TIMELINE_LEGACY && s->kind == TIMELINE_BLOCKING);
-        struct timeline_op *op = stream == NULL ? s->last : s->own;
-        if (meant && op != NULL) last[(*count)++] = timeline_op_retain(op);
+    for (struct timeline_stream *s = awaited->context->streams; s != NULL && last != NULL;
+         s = s->next) {
+        struct timeline_op *op = awaited_in(awaited, s);
+        if (op != NULL) last[(*count)++] = timeline_op_retain(op);
     }
     return last;
+}
+
+/* The same one by one, without memory: returns the operation of the youngest stream that is older
+ * than *before, and makes that stream *before. NULL: there is none. */
+static struct timeline_op *next_waited_for(const struct awaited *awaited, uint64_t *before)
+{
+    for (struct timeline_stream *s = awaited->context->streams; s != NULL; s = s->next) {
+        struct timeline_op *op = s->number < *before ? awaited_in(awaited, s) : NULL;
+        if (op == NULL) continue;
+        *before = s->number;
+        return timeline_op_retain(op);
+    }
+    return NULL;
+}
+
+static void host_saw_gone(const struct awaited *awaited, enum timeline_sense sense)
+{
+    struct timeline_context *context = awaited->context;
+    if (awaited->all)
+        happens_host_saw(context->timeline, &context->gone, sense);
+    else if (awaited->blocking)
+        happens_host_saw(context->timeline, &context->gone_blocking, sense);
+}
+
+static uint64_t finish_one_by_one(const struct awaited *awaited, enum timeline_sense sense)
+{
+    uint64_t end = 0, before = UINT64_MAX;
+    struct timeline_op *op;
+    while ((op = next_waited_for(awaited, &before)) != NULL) {
+        const uint64_t this_end = finish_and_tell(op, sense);
+        timeline_op_release(op);
+        if (this_end > end) end = this_end;
+    }
+    host_saw_gone(awaited, sense); /* some may have gone during the wait */
+    return end;
 }
 
 static uint64_t finish_streams(struct timeline_context *context, struct timeline_stream *stream,
                                enum timeline_sense sense)
 {
+    const struct awaited awaited = awaited_of(context, stream);
     size_t count;
     uint64_t end = 0;
-    struct timeline_op **last = waited_for(context, stream, &count);
+    struct timeline_op **last = waited_for(&awaited, &count);
 
-    if (stream == NULL)
-        happens_host_saw(context->timeline, &context->gone, sense);
-    else if (stream->kind == TIMELINE_LEGACY)
-        happens_host_saw(context->timeline, &context->gone_blocking, sense);
-    if (last == NULL) { /* no memory: wait stream by stream */
-        for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) {
-            const uint64_t this_end = s->last != NULL ? finish_and_tell(s->last, sense) : 0;
-            if (this_end > end) end = this_end;
-        }
-        return end;
-    }
+    if (last == NULL) return finish_one_by_one(&awaited, sense);
+    host_saw_gone(&awaited, sense);
     if (count > 0) run_until(context->timeline, last, count);
     for (size_t i = 0; i < count; i++) {
         end_on_clock(last[i]);
@@ -830,10 +883,19 @@ bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns)
 
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)
 {
+    const struct awaited awaited = awaited_of(stream->context, stream);
     size_t count;
     bool ended = true;
-    struct timeline_op **last = waited_for(stream->context, stream, &count);
-    if (last == NULL) return false;
+    struct timeline_op **last = waited_for(&awaited, &count);
+    if (last == NULL) {
+        uint64_t before = UINT64_MAX;
+        struct timeline_op *op;
+        while (ended && (op = next_waited_for(&awaited, &before)) != NULL) {
+            ended = timeline_query(op, now_ns);
+            timeline_op_release(op);
+        }
+        return ended;
+    }
     for (size_t i = 0; i < count; i++) {
         ended = ended && timeline_query(last[i], now_ns);
         timeline_op_release(last[i]);

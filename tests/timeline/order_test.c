@@ -1,7 +1,9 @@
 /* The order: what may run, what must have run, and what the three policies choose. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "emulator/timeline/parts.h"
 
@@ -625,6 +627,60 @@ START_TEST(long_chains_need_no_stack)
 }
 END_TEST
 
+/* With a sanitizer the host's memory cannot be limited. */
+#if !defined OVERLAP_SANITIZE && !defined __SANITIZE_THREAD__
+
+/* Returns the writable mapped bytes of the process, which RLIMIT_DATA limits. */
+static size_t data_size(void)
+{
+    char line[256];
+    size_t kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    ck_assert_ptr_nonnull(status);
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "VmData: %zu kB", &kilobytes) == 1) break;
+    fclose(status);
+    return kilobytes << 10;
+}
+
+static void limit_data(size_t bytes)
+{
+    struct rlimit now_is;
+    ck_assert_int_eq(getrlimit(RLIMIT_DATA, &now_is), 0);
+    now_is.rlim_cur = bytes;
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &now_is), 0);
+}
+
+/* So many streams that a list of them does not fit into what the heap has left. */
+START_TEST(a_wait_without_memory_waits_for_the_same)
+{
+    enum { MANY = 100000 };
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *legacy = stream(TIMELINE_LEGACY);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    struct timeline_stream *b = stream(TIMELINE_BLOCKING);
+    struct timeline_stream *free_one = stream(TIMELINE_NON_BLOCKING);
+    for (int i = 0; i < MANY; i++) ck_assert_ptr_nonnull(stream(TIMELINE_NON_BLOCKING));
+    put(free_one, "n");
+    put(a, "a");
+    put(b, "b");
+    limit_data(data_size());
+    timeline_stream_finish(a);
+    ck_assert_str_eq(log_text, "a");
+    ck_assert(!timeline_stream_query(free_one, 0));
+    ck_assert(timeline_stream_query(a, UINT64_MAX));
+    timeline_stream_finish(legacy);
+    ck_assert_str_eq(log_text, "ab");
+    ck_assert(timeline_stream_query(legacy, UINT64_MAX));
+    timeline_context_finish(context);
+    ck_assert_str_eq(log_text, "abn");
+    limit_data(RLIM_INFINITY);
+    timeline_destroy(timeline);
+}
+END_TEST
+
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("TimelineOrder");
@@ -653,6 +709,9 @@ int main(void)
     tcase_add_test(tcase, a_kernel_that_has_begun_is_abandoned);
     tcase_add_test(tcase, more_than_the_queues_hold_makes_the_oldest_run);
     tcase_add_test(tcase, long_chains_need_no_stack);
+#if !defined OVERLAP_SANITIZE && !defined __SANITIZE_THREAD__
+    tcase_add_test(tcase, a_wait_without_memory_waits_for_the_same);
+#endif
     tcase_add_loop_test(tcase, what_an_operation_decides_to_run_comes_before_its_end, 0, 3);
     tcase_add_test(tcase, parts_are_ordered_by_what_they_name_and_by_nothing_else);
     tcase_add_test(tcase, the_stream_does_not_wait_for_a_part_that_nothing_in_it_depends_on);
