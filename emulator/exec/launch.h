@@ -97,7 +97,7 @@ enum exec_end {
     EXEC_DONE,
     EXEC_OUT_OF_BOUNDS, /* an address outside all regions: cudaErrorIllegalAddress */
     EXEC_MISALIGNED,    /* cudaErrorMisalignedAddress */
-    EXEC_WRONG_SPACE,   /* an invalid shared or local address; a store to constant memory */
+    EXEC_WRONG_SPACE,   /* an invalid shared or local address; a store to read-only memory */
     EXEC_ASSERT,        /* device assert failed: cudaErrorAssert */
     EXEC_TRAP,          /* trap, brkpt: cudaErrorLaunchFailure */
     EXEC_ILLEGAL, /* operands that the instruction does not allow: cudaErrorIllegalInstruction */

@@ -299,6 +299,7 @@ static struct entry *entry_make(const struct memory_request *request)
     entry->region.caller = request->caller;
     entry->region.kind = request->kind;
     entry->region.read_only = request->read_only;
+    entry->region.constant = request->constant;
     entry->region.flags = request->flags;
     entry->region.pool = request->pool;
     entry->region.device = request->device;

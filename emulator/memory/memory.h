@@ -36,7 +36,8 @@ struct memory_region {
     uint64_t caller;      /* return address of the allocating call */
     uint64_t ended;       /* return address of the call that freed it, or will; 0: none */
     enum memory_kind kind;
-    bool read_only;  /* __constant__: a kernel's store is a fault */
+    bool read_only;  /* mapped so by the program: a kernel's store is a fault */
+    bool constant;   /* __constant__; a kernel may store there all the same, as an H100 lets it */
     bool registered; /* the submission's own memory, pinned later */
     bool mapped;     /* made by memory_show, ended by memory_hide */
     unsigned flags;  /* of the allocating API call; kept, not interpreted */
@@ -68,6 +69,7 @@ struct memory_request {
     uint64_t id;
     uint64_t caller;
     bool read_only;
+    bool constant;
     bool internal; /* memory of the emulator's own: zeroed, not counted as used */
     unsigned flags;
     uint64_t pool;

@@ -444,6 +444,44 @@ START_TEST(a_text_that_is_loaded_again_is_the_same_code)
 }
 END_TEST
 
+/* As an H100 lets it; what was stored stays for later launches. */
+START_TEST(a_kernel_may_store_to_constant_memory)
+{
+    static const char text[] =
+        ".version 7.5\n.target sm_75\n.address_size 64\n"
+        ".visible .const .align 4 .u32 fixed = 7;\n"
+        ".visible .entry put(.param .u64 a) { .reg .b64 %a; .reg .b32 %r;\n"
+        "ld.param.u64 %a, [a]; mov.u32 %r, 11; st.u32 [%a], %r; ret; }\n"
+        ".visible .entry get(.param .u64 a) { .reg .b64 %a; .reg .b32 %r, %c; .reg .pred %p;\n"
+        "ld.param.u64 %a, [a]; ld.const.u32 %r, [fixed]; st.global.u32 [%a], %r;\n"
+        "mov.u64 %a, fixed; cvta.const.u64 %a, %a; isspacep.const %p, %a;\n"
+        "selp.u32 %c, 1, 0, %p; ld.param.u64 %a, [a]; st.global.u32 [%a+4], %c; ret; }\n";
+    CUmodule module;
+    CUfunction put, get;
+    CUdeviceptr fixed, out;
+    size_t size;
+    uint32_t seen[2];
+    test_context(_i);
+    OK(cuModuleLoadData(&module, text));
+    OK(cuModuleGetGlobal(&fixed, &size, module, "fixed"));
+    OK(cuModuleGetFunction(&put, module, "put"));
+    OK(cuModuleGetFunction(&get, module, "get"));
+    out = test_device(sizeof seen);
+    void *of_put[] = {&fixed}, *of_get[] = {&out};
+    for (uint32_t wanted = 7; wanted <= 11; wanted += 4) {
+        OK(cuLaunchKernel(get, 1, 1, 1, 1, 1, 1, 0, NULL, of_get, NULL));
+        OK(cuMemcpyDtoH(seen, out, sizeof seen));
+        ck_assert_uint_eq(seen[0], wanted);
+        ck_assert_uint_eq(seen[1], 1); /* it still is of constant memory */
+        OK(cuLaunchKernel(put, 1, 1, 1, 1, 1, 1, 0, NULL, of_put, NULL));
+    }
+    OK(cuCtxSynchronize());
+    OK(cuMemcpyDtoH(seen, fixed, 4));
+    ck_assert_uint_eq(seen[0], 11);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("DriverModule");
@@ -453,6 +491,7 @@ int main(void)
         a_modules_functions_and_variables_are_found,
         ptx_of_a_later_device_stands_for_its_own_machine_code,
         a_modules_variables_are_its_contexts_own,
+        a_kernel_may_store_to_constant_memory,
         a_function_of_another_context_is_refused_and_named,
         what_is_no_module_is_refused_with_a_sentence,
         a_module_is_loaded_from_a_file,

@@ -119,7 +119,7 @@ static struct exec_program *program_of(const char *ptx, bool watched)
         const struct memory_region *region = memory_find(exec_variable_at(program, k)->address);
         if (!region) continue; /* of size 0 */
         exec_variable_initialise(program, k, region->bytes);
-        ((struct memory_region *)region)->read_only = exec_variable_at(program, k)->constant;
+        ((struct memory_region *)region)->constant = exec_variable_at(program, k)->constant;
     }
     return program;
 }

@@ -1,5 +1,6 @@
 /* Loads, stores and atomics: every row of ops/memory.def and ops/atomic.def, generic addresses,
  * faults, and counts. */
+#include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -562,15 +563,13 @@ END_TEST
  */
 
 static const char fault_ptx[] =
-    ".version 9.0\n.target sm_75\n.address_size 64\n.const .u32 fixed = 1;\n"
+    ".version 9.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry load(.param .u64 p) {\n.reg .b64 %a, %o;\n.reg .b32 %t;\n"
     "ld.param.u64 %a, [p];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\nadd.u64 %a, %a, %o;\n"
     "ld.global.u32 %t, [%a];\nret;\n}\n"
     ".visible .entry store(.param .u64 p) {\n.reg .b64 %a, %o;\n.reg .b32 %t;\n"
     "ld.param.u64 %a, [p];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\nadd.u64 %a, %a, %o;\n"
     "st.global.u32 [%a], %t;\nret;\n}\n"
-    ".visible .entry constant(.param .u64 p) {\n.reg .b64 %a;\n"
-    "mov.u64 %a, fixed;\ncvta.const.u64 %a, %a;\nst.u32 [%a], 5;\nret;\n}\n"
     ".visible .entry shared(.param .u64 p) {\n.reg .b64 %a;\n.shared .align 4 .b8 s[16];\n"
     "ld.param.u64 %a, [p];\nst.shared.u32 [%a], 5;\nret;\n}\n"
     ".visible .entry local(.param .u64 p) {\n.reg .b64 %a;\n.local .align 4 .b8 s[16];\n"
@@ -585,6 +584,8 @@ START_TEST(faults_say_what_happened)
     const uint64_t buffer = device_buffer(256, (void **)&bytes);
     const uint64_t gone = device_buffer(256, NULL);
     device_release(gone);
+    const uint64_t fixed = device_buffer(256, NULL);
+    ((struct memory_region *)memory_find(fixed))->read_only = true;
     const struct {
         const char *name;
         uint64_t address;
@@ -600,7 +601,7 @@ START_TEST(faults_say_what_happened)
         {"load", gone, EXEC_OUT_OF_BOUNDS, 0, "at address 0x"},
         {"load", (uint64_t)(uintptr_t)&faults & ~UINT64_C(255), EXEC_OUT_OF_BOUNDS, 0,
          "at address 0x"},
-        {"constant", 0, EXEC_WRONG_SPACE, 0, "constant memory"},
+        {"store", fixed, EXEC_WRONG_SPACE, 0, "mapped to be read only"},
         {"shared", 16, EXEC_WRONG_SPACE, 0, "shared memory"},
         {"local", 4096, EXEC_WRONG_SPACE, 0, "local memory"},
         {"wrong", 0, EXEC_WRONG_SPACE, 0, "an address of shared memory"},

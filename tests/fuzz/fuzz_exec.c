@@ -13,10 +13,10 @@ enum { BUFFER = 4096, HEAP = 4096, PARAMETERS = 1 << 15, LIMIT = 4000, MOST_ENTR
 enum { MOST_LOCAL = 512 << 10, MOST_SHARED = 48 << 10 };
 
 static const struct memory_region *region_of(enum memory_kind kind, uint64_t size,
-                                             uint64_t alignment, bool read_only)
+                                             uint64_t alignment, bool constant)
 {
     return memory_allocate(&(struct memory_request){
-        .kind = kind, .size = size, .alignment = alignment, .read_only = read_only});
+        .kind = kind, .size = size, .alignment = alignment, .constant = constant});
 }
 
 /* Places variables as the driver does; false when the device lacks the memory. */

@@ -48,7 +48,7 @@ static CUresult place_variable(struct exec_program *program, size_t index,
         .device = (unsigned)context->device,
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
-        .read_only = variable->constant,
+        .constant = variable->constant,
     });
     if (region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     exec_variable_place(program, index, region->address);

@@ -117,7 +117,7 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
         const struct memory_region *region = memory_find(address);
         if (region != NULL && store && region->read_only) {
             end = EXEC_WRONG_SPACE;
-            reason.finding = FINDING_CONSTANT_WRITTEN;
+            reason.finding = FINDING_READ_ONLY_WRITTEN;
         }
     }
     exec_stop(warp, inst, end, lane, &reason);

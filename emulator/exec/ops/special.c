@@ -85,7 +85,7 @@ static int op_nanosleep(struct exec_warp *warp, const struct exec_inst *inst)
 static bool is_constant(uint64_t address)
 {
     const struct memory_region *region = memory_find(address);
-    return region != NULL && region->read_only && region->kind == MEMORY_VARIABLE;
+    return region != NULL && region->constant;
 }
 
 /* imm: the space's window. */
