@@ -166,6 +166,43 @@ START_TEST(no_memory_of_the_host)
 }
 END_TEST
 
+static void set_flag(void *flag)
+{
+    __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE);
+}
+
+static void wait_for(const int *flag)
+{
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) usleep(1000);
+}
+
+/* Takes what the heap has left. */
+static void use_up(void)
+{
+    static void *volatile taken;
+    for (size_t bytes = 1 << 16; bytes >= 16; bytes -= bytes > 1024 ? bytes / 2 : 8) do
+            taken = malloc(bytes);
+        while (taken != NULL);
+}
+
+START_TEST(a_destructor_is_called_without_memory)
+{
+    static int begun, destroyed;
+    CUuserObject object;
+    test_context(LATEST);
+    OK(cuLaunchHostFunc(NULL, set_flag, &begun)); /* starts the thread */
+    OK(cuCtxSynchronize());
+    wait_for(&begun);
+    OK(cuUserObjectCreate(&object, &destroyed, set_flag, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    limit(RLIMIT_DATA, data_size());
+    use_up();
+    const CUresult code = cuUserObjectRelease(object, 1); /* an assertion would take memory */
+    wait_for(&destroyed);
+    setrlimit(RLIMIT_DATA, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+    OK(code);
+}
+END_TEST
+
 #endif
 
 int main(void)
@@ -180,6 +217,7 @@ int main(void)
 #if !defined OVERLAP_SANITIZE && !defined __SANITIZE_THREAD__
     tcase_add_test(tests, no_addresses_to_reserve);
     tcase_add_loop_test(tests, no_memory_of_the_host, 0, 2);
+    tcase_add_test(tests, a_destructor_is_called_without_memory);
 #endif
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

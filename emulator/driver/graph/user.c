@@ -8,8 +8,7 @@
 
 struct user_object {
     struct object object;
-    void *value;
-    CUhostFn destroy;
+    struct job *destroy; /* the call of the destructor, made beforehand so that it cannot fail */
     unsigned references;
 };
 
@@ -19,7 +18,7 @@ void user_object_release(struct user_object *user)
 {
     if (--user->references > 0) return;
     object_remove(&user->object);
-    host_function_call(user->destroy, user->value);
+    host_function_call(user->destroy);
     object_free(&user->object);
 }
 
@@ -48,8 +47,11 @@ CUresult driver_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn
         return CUDA_ERROR_INVALID_VALUE;
     struct user_object *user = calloc(1, sizeof *user);
     if (user == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    user->value = ptr;
-    user->destroy = destroy;
+    user->destroy = host_function_prepare(destroy, ptr);
+    if (user->destroy == NULL) {
+        free(user);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     user->references = initialRefcount;
     object_add(&user->object, OBJECT_USER);
     *object_out = (CUuserObject)user;

@@ -234,11 +234,15 @@ static void abandon_host_function(struct operation *operation)
     job_add(job);
 }
 
-void host_function_call(CUhostFn function, void *argument)
+struct job *host_function_prepare(CUhostFn function, void *argument)
 {
     struct job *job = malloc(sizeof *job);
-    if (job == NULL) return;
-    *job = (struct job){.function = function, .argument = argument};
+    if (job != NULL) *job = (struct job){.function = function, .argument = argument};
+    return job;
+}
+
+void host_function_call(struct job *job)
+{
     job_add(job);
 }
 

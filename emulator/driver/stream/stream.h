@@ -91,8 +91,11 @@ CUresult host_function_operation(struct context *context, CUhostFn function, voi
                                  struct operation **operation);
 /* Returns false for a stream callback, which no graph can hold. */
 bool host_function_describe(const struct operation *operation, CUDA_HOST_NODE_PARAMS_v2 *params);
-/* Calls a function of the submission soon, in the host-function thread. */
-void host_function_call(CUhostFn function, void *argument);
+/* Prepares a call of a function of the submission; NULL: no memory. host_function_call makes it
+ * soon, in the host-function thread, and releases it. */
+struct job;
+struct job *host_function_prepare(CUhostFn function, void *argument);
+void host_function_call(struct job *job);
 /* The timeline's pause callback: releases the lock until something has changed, for a short time at
  * most. */
 void host_pause(void *user, bool stuck);
