@@ -580,6 +580,31 @@ START_TEST(user_objects_go_with_the_last_graph)
 }
 END_TEST
 
+START_TEST(references_to_user_objects_are_counted_up_to_any_number)
+{
+    begin(LATEST);
+    static int one = 1;
+    CUuserObject object;
+    OK(cuUserObjectCreate(&object, &one, count_destroyed, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    OK(cuUserObjectRetain(object, INT32_MAX));
+    OK(cuUserObjectRetain(object, INT32_MAX));
+    OK(cuGraphRetainUserObject(graph, object, INT32_MAX, 0));
+    OK(cuGraphRetainUserObject(graph, object, 2, CU_GRAPH_USER_OBJECT_MOVE));
+    OK(cuUserObjectRelease(object, INT32_MAX));
+    OK(cuUserObjectRelease(object, INT32_MAX - 1));
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuGraphReleaseUserObject(graph, object, (unsigned)INT32_MAX + 1));
+    OK(cuGraphReleaseUserObject(graph, object, INT32_MAX));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphReleaseUserObject(graph, object, 3));
+    OK(cuGraphReleaseUserObject(graph, object, 1));
+    OK(cuUserObjectRetain(object, 1));
+    ck_assert_int_eq(destroyed, 0);
+    OK(cuUserObjectRelease(object, 1));
+    OK(cuGraphReleaseUserObject(graph, object, 1));
+    wait_until_destroyed(1);
+}
+END_TEST
+
 /* ---- memory of graphs -------------------------------------------------------------------- */
 
 static CUgraphNode allocate_node(CUdeviceptr *p)
@@ -870,6 +895,7 @@ int main(void)
     tcase_add_test(tcase, lists_are_cut_and_filled_up);
     tcase_add_test(tcase, updates_are_told_what_did_not_match);
     tcase_add_test(tcase, user_objects_go_with_the_last_graph);
+    tcase_add_test(tcase, references_to_user_objects_are_counted_up_to_any_number);
     tcase_add_loop_test(tcase, allocated_memory_is_fresh_at_each_launch, 0, ORDERS);
     tcase_add_loop_test(tcase, memory_that_a_graph_leaves_is_freed_outside, 0, ORDERS);
     tcase_add_loop_test(tcase, captured_work_does_not_run, 0, ORDERS);

@@ -113,10 +113,9 @@ struct graph *graph_make(void)
 void graph_end(struct graph *graph)
 {
     while (graph->first != NULL) graph_node_end(graph->first);
-    for (size_t i = 0; i < graph->user_count; i++) user_object_release(graph->users[i]);
+    user_objects_release(graph);
     graph_conditions_release(graph);
     object_remove(&graph->object);
-    free(graph->users);
     free(graph->order);
     object_free(&graph->object);
 }

@@ -53,13 +53,16 @@ struct graph {
     struct object object;
     struct graph_node *first, *last; /* in order of creation */
     size_t count;
-    bool capturing;             /* a capture is adding nodes: it can be neither instantiated nor
-                                   destroyed */
-    struct graph_node *holder;  /* the node that it is embedded in; NULL: none */
-    unsigned executables;       /* for graphs with memory or conditional nodes: existing instances,
-                                   at most one */
-    struct graph_node **order;  /* of an executable graph's own graph: the result of graph_sort */
-    struct user_object **users; /* references to user objects, one entry each */
+    bool capturing;            /* a capture is adding nodes: it can be neither instantiated nor
+                                  destroyed */
+    struct graph_node *holder; /* the node that it is embedded in; NULL: none */
+    unsigned executables;      /* for graphs with memory or conditional nodes: existing instances,
+                                  at most one */
+    struct graph_node **order; /* of an executable graph's own graph: the result of graph_sort */
+    struct user_hold {
+        struct user_object *user;
+        uint64_t references; /* at least 1 */
+    } * users;
     size_t user_count;
     struct condition **conditions; /* conditions whose handles were made for it; a reference each */
     size_t condition_count;
@@ -139,7 +142,7 @@ CUresult graph_sort_all(struct graph *graph, struct graph_node **offender);
 /* Changes a node of an executable graph; `node` is the corresponding node of the original graph. */
 CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params);
 /* User objects held by a graph (graph/user.c); a copy of the graph holds them as well. */
-void user_object_release(struct user_object *user);
+void user_objects_release(struct graph *graph);
 bool user_objects_share(const struct graph *from, struct graph *to); /* false: no memory */
 
 /* ---- launching (graph/launch.c) ------------------------------------------------------------ */

@@ -9,25 +9,18 @@
 struct user_object {
     struct object object;
     struct job *destroy; /* the call of the destructor, made beforehand so that it cannot fail */
-    unsigned references;
+    uint64_t references;
 };
 
-/* Drops a reference. After the last one the submission's destructor is called soon, in the thread
- * of host functions; it must not call CUDA. */
-void user_object_release(struct user_object *user)
+/* Drops `count` references; there must be at least as many. After the last one the submission's
+ * destructor is called soon, in the thread of host functions; it must not call CUDA. */
+static void release(struct user_object *user, uint64_t count)
 {
-    if (--user->references > 0) return;
+    user->references -= count;
+    if (user->references > 0) return;
     object_remove(&user->object);
     host_function_call(user->destroy);
     object_free(&user->object);
-}
-
-/* Drops `count` references; there must be at least as many. */
-static void release(struct user_object *user, unsigned count)
-{
-    if (count == 0) return;
-    user->references -= count - 1;
-    user_object_release(user);
 }
 
 static CUresult user_find(CUuserObject handle, unsigned count, struct user_object **user)
@@ -78,13 +71,40 @@ CUresult driver_cuUserObjectRelease(CUuserObject object, unsigned int count)
 bool user_objects_share(const struct graph *from, struct graph *to)
 {
     if (from->user_count == 0) return true;
-    to->users = calloc(from->user_count, sizeof(struct user_object *));
+    to->users = calloc(from->user_count, sizeof *to->users);
     if (to->users == NULL) return false;
     for (size_t i = 0; i < from->user_count; i++) {
         to->users[to->user_count++] = from->users[i];
-        from->users[i]->references++;
+        from->users[i].user->references += from->users[i].references;
     }
     return true;
+}
+
+void user_objects_release(struct graph *graph)
+{
+    for (size_t i = 0; i < graph->user_count; i++)
+        release(graph->users[i].user, graph->users[i].references);
+    free(graph->users);
+    graph->users = NULL;
+    graph->user_count = 0;
+}
+
+/* Returns what the graph holds of the user object; NULL: nothing. */
+static struct user_hold *hold_find(const struct graph *graph, const struct user_object *user)
+{
+    for (size_t i = 0; i < graph->user_count; i++)
+        if (graph->users[i].user == user) return &graph->users[i];
+    return NULL;
+}
+
+static struct user_hold *hold_make(struct graph *graph, struct user_object *user)
+{
+    struct user_hold *users =
+        reallocarray(graph->users, graph->user_count + 1, sizeof *graph->users);
+    if (users == NULL) return NULL;
+    graph->users = users;
+    users[graph->user_count] = (struct user_hold){.user = user};
+    return &users[graph->user_count++];
 }
 
 CUresult driver_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
@@ -97,11 +117,10 @@ CUresult driver_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsi
     if (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE) return CUDA_ERROR_INVALID_VALUE;
     const bool move = flags & CU_GRAPH_USER_OBJECT_MOVE;
     if (move && count > user->references) return CUDA_ERROR_INVALID_VALUE;
-    struct user_object **users =
-        reallocarray(found->users, found->user_count + count, sizeof(struct user_object *));
-    if (users == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    found->users = users;
-    for (unsigned i = 0; i < count; i++) users[found->user_count++] = user;
+    struct user_hold *hold = hold_find(found, user);
+    if (hold == NULL) hold = hold_make(found, user);
+    if (hold == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    hold->references += count;
     if (!move) user->references += count;
     return CUDA_SUCCESS;
 }
@@ -110,17 +129,12 @@ CUresult driver_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, uns
 {
     struct graph *found;
     struct user_object *user;
-    size_t held = 0;
     TRY(graph_find(graph, &found));
     TRY(user_find(object, count, &user));
-    for (size_t i = 0; i < found->user_count; i++) held += found->users[i] == user;
-    if (held < count) return CUDA_ERROR_INVALID_VALUE;
-    held = 0;
-    for (size_t i = found->user_count; i-- > 0 && held < count;) {
-        if (found->users[i] != user) continue;
-        found->users[i] = found->users[--found->user_count];
-        held++;
-    }
+    struct user_hold *hold = hold_find(found, user);
+    if (hold == NULL || hold->references < count) return CUDA_ERROR_INVALID_VALUE;
+    hold->references -= count;
+    if (hold->references == 0) *hold = found->users[--found->user_count];
     release(user, count);
     return CUDA_SUCCESS;
 }
