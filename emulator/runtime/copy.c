@@ -217,6 +217,9 @@ cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3D
     const size_t element = element_of(p->srcArray, p->dstArray);
     const bool from_array = p->srcArray != NULL, to_array = p->dstArray != NULL;
     if (element == 0) return cudaErrorInvalidValue;
+    if (p->extent.width > SIZE_MAX / element || (from_array && p->srcPos.x > SIZE_MAX / element) ||
+        (to_array && p->dstPos.x > SIZE_MAX / element))
+        return cudaErrorInvalidValue;
     if ((from_array && p->srcPtr.ptr != NULL) || (to_array && p->dstPtr.ptr != NULL))
         return cudaErrorInvalidValue;
     *copy = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * (from_array ? element : 1),
@@ -440,6 +443,7 @@ static size_t areas_of(struct cudaPitchedPtr to, struct cudaExtent extent, size_
 
 static bool slices_fit(struct cudaPitchedPtr to, struct cudaExtent extent)
 {
+    if (extent.height > SIZE_MAX / extent.depth) return false;
     return extent.height <= to.ysize && (extent.depth <= 1 || extent.width <= to.pitch);
 }
 

@@ -330,6 +330,31 @@ START_TEST(rows_and_slices_are_copied_and_filled)
 }
 END_TEST
 
+/* Sizes that would begin again at 0. */
+START_TEST(a_box_larger_than_all_addresses_is_refused)
+{
+    test_context(_i);
+    const CUdeviceptr from = test_device(64), to = test_device(64);
+    const CUDA_MEMCPY3D right = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                 .srcDevice = from,
+                                 .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                 .dstDevice = to,
+                                 .WidthInBytes = 4,
+                                 .Height = 2,
+                                 .Depth = 2};
+    CUDA_MEMCPY3D wrong[] = {right, right, right, right};
+    OK(cuMemsetD8(from, 1, 64));
+    OK(cuMemsetD8(to, 1, 64));
+    OK(cuMemcpy3D(&right));
+    wrong[0].srcPitch = (size_t)1 << 32, wrong[0].srcHeight = (size_t)1 << 32;
+    wrong[1].srcDevice += 32, wrong[1].srcXInBytes = SIZE_MAX - 15, wrong[1].srcPitch = 4;
+    wrong[2].dstDevice += 32, wrong[2].dstY = SIZE_MAX - 1, wrong[2].dstHeight = 2;
+    wrong[3].dstDevice += 32, wrong[3].dstZ = SIZE_MAX - 1;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(cuMemcpy3D(&wrong[i]) == CUDA_ERROR_INVALID_VALUE, "%zu", i);
+}
+END_TEST
+
 START_TEST(a_pointer_of_the_wrong_side_is_named)
 {
     test_context(_i);
@@ -450,6 +475,7 @@ int main(void)
         a_memset_of_pinned_or_managed_memory_is_waited_for,
         memsets_fill_units_of_every_size,
         rows_and_slices_are_copied_and_filled,
+        a_box_larger_than_all_addresses_is_refused,
         a_pointer_of_the_wrong_side_is_named,
         a_copy_past_the_end_is_refused_and_named,
         a_host_pointer_that_leads_nowhere_is_an_error_not_a_crash,

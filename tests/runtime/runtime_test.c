@@ -623,6 +623,30 @@ START_TEST(slices_must_be_apart)
 }
 END_TEST
 
+/* Sizes that would begin again at 0, so that nothing were left to do. */
+START_TEST(an_extent_larger_than_all_addresses_is_refused)
+{
+    const size_t many = (size_t)1 << 32;
+    static char host[64];
+    char *device;
+    cudaArray_t array;
+    const struct cudaChannelFormatDesc format = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    OK(cudaMalloc((void **)&device, sizeof host));
+    OK(cudaMallocArray(&array, &format, 16, 1, 0));
+    const struct cudaPitchedPtr endless = {device, 64, 64, many};
+    GIVES(cudaMemset3D(endless, 1, (struct cudaExtent){1, many, many}), cudaErrorInvalidValue);
+    const struct cudaMemcpy3DParms wide = {.srcPtr = {host, 64, 64, 1},
+                                           .dstArray = array,
+                                           .extent = {SIZE_MAX / 4 + 1, 1, 1},
+                                           .kind = cudaMemcpyDefault};
+    GIVES(cudaMemcpy3D(&wide), cudaErrorInvalidValue);
+    struct cudaMemcpy3DParms far = wide;
+    far.extent.width = 1;
+    far.dstPos.x = SIZE_MAX / 4 + 1;
+    GIVES(cudaMemcpy3D(&far), cudaErrorInvalidValue);
+}
+END_TEST
+
 START_TEST(a_copy_of_no_array_is_refused)
 {
     struct cudaMemcpy3DParms parts = {.srcArray = (cudaArray_t)&parts, .extent = {1, 1, 1}};
@@ -777,6 +801,7 @@ int main(void)
         what_is_not_known_is_not_invented,
         copies_go_by_the_pointers,
         slices_must_be_apart,
+        an_extent_larger_than_all_addresses_is_refused,
         a_copy_of_no_array_is_refused,
         a_library_is_loaded_by_hand,
         what_is_not_supported_says_so_once,

@@ -110,6 +110,7 @@ static CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
                           .Height = op->extent.height,
                           .Depth = op->extent.depth};
     if (from == 0 || to == 0 || (arrays && from != to)) return CUDA_ERROR_INVALID_VALUE;
+    if (op->extent.width > SIZE_MAX / element) return CUDA_ERROR_INVALID_VALUE;
     if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0)
         return CUDA_ERROR_INVALID_VALUE;
     TRY(check_order(op->srcAccessOrder, op->flags));

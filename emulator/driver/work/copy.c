@@ -574,12 +574,22 @@ static CUresult side_of(const struct described *described, const struct extent *
     }
     /* A pitch or height of 0 means dense; any other must hold what is copied, even if that is a
      * single row. */
-    side->pitch = described->pitch != 0 ? described->pitch : extent->width + described->x;
-    size_t rows = described->height != 0 ? described->height : extent->height + described->y;
-    if (side->pitch < extent->width + described->x) return CUDA_ERROR_INVALID_VALUE;
-    if (rows < extent->height + described->y) return CUDA_ERROR_INVALID_VALUE;
-    side->slice = side->pitch * rows;
-    side->address += described->z * side->slice + described->y * side->pitch + described->x;
+    size_t width, height;
+    if (__builtin_add_overflow(extent->width, described->x, &width) ||
+        __builtin_add_overflow(extent->height, described->y, &height))
+        return CUDA_ERROR_INVALID_VALUE;
+    side->pitch = described->pitch != 0 ? described->pitch : width;
+    const size_t rows = described->height != 0 ? described->height : height;
+    if (side->pitch < width || rows < height) return CUDA_ERROR_INVALID_VALUE;
+    /* The size of a slice matters only where there is a second one. */
+    const __uint128_t slice = (__uint128_t)side->pitch * rows;
+    if ((described->z > 0 || extent->depth > 1) && slice > INT64_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    side->slice = (uint64_t)slice;
+    const __uint128_t offset = (__uint128_t)described->z * side->slice +
+                               (__uint128_t)described->y * side->pitch + described->x;
+    if (offset > INT64_MAX) return CUDA_ERROR_INVALID_VALUE;
+    side->address += (uint64_t)offset;
     return CUDA_SUCCESS;
 }
 
