@@ -398,6 +398,7 @@ static const struct wrong_row {
     {"told_volatile_byte", EXEC_WRONG_VOLATILE_THREADS},
     {"told_volatile_wide", EXEC_WRONG_VOLATILE_THREADS},
     {"told_volatile_wide_row", EXEC_WRONG_VOLATILE_THREADS},
+    {"told_volatile_wide_fenced", EXEC_WRONG_VOLATILE_THREADS},
     {"talk_to_the_block_before", EXEC_WRONG_LATER},
     {"talk_row_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_again_unfenced", EXEC_WRONG_UNFENCED},

@@ -447,3 +447,13 @@ KERNEL told_volatile_wide_row(const int *in, int *out, int n)
     if (threadIdx.x / 32 == 0) *wide = *wide + in[1] + 1; // told_volatile_wide_row
     if (threadIdx.x / 32 == 1) *half = *half + in[1] + 1; // told_volatile_wide_row
 }
+
+// As told_volatile_wide, behind a fence, and the half first.
+KERNEL told_volatile_wide_fenced(const int *in, int *out, int n)
+{
+    volatile long long *wide = (volatile long long *)(out + 64 * blockIdx.x);
+    volatile int *half = out + 64 * blockIdx.x + 1;
+    __threadfence_block();
+    if (threadIdx.x == 0) *half = *half + in[1] + 1;  // told_volatile_wide_fenced
+    if (threadIdx.x == 32) *wide = *wide + in[1] + 1; // told_volatile_wide_fenced
+}
