@@ -31,6 +31,11 @@ void standin_absent(const char *name, const void *caller)
     overlap_unsupported(name, caller, 0, CUDA_ERROR_NOT_SUPPORTED);
 }
 
+void standin_lacks(const char *what)
+{
+    overlap_finding_unsupported(what, CUDA_ERROR_NOT_SUPPORTED);
+}
+
 CUresult standin_context(void)
 {
     CUcontext current = NULL;

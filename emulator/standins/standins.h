@@ -39,6 +39,10 @@ void standin_absent(const char *name, const void *caller);
         return status;                                                                             \
     }
 
+/* Inside the bracket: a finding that the software device does not support `what`, a noun. The
+ * function is to fail with CUDA_ERROR_NOT_SUPPORTED. */
+void standin_lacks(const char *what);
+
 /* Makes sure that the calling thread has a current context, the primary one if there was none. */
 CUresult standin_context(void);
 

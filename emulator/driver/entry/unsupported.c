@@ -20,6 +20,7 @@ static const struct asker {
     {"warp.so", FINDING_UNSUPPORTED_WARP},
     {"libcublas", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
     {"libcudnn", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcufftw", FINDING_UNSUPPORTED_MACHINE_CODE},
     {"libcufft", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
     {"libcurand", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
     {"libcusolver", FINDING_UNSUPPORTED_MACHINE_CODE},

@@ -2,6 +2,8 @@
  */
 #include "emulator/standins/cublas/blas.h"
 
+#include <stdio.h>
+
 /* Which kernel: by the types of A and B, of C, and what is computed in. */
 static const struct kernel {
     int operands, result, factors; /* enum blas_type */
@@ -64,6 +66,18 @@ static struct blas_matrix matrix_of(const struct operand *operand, int op)
     return matrix;
 }
 
+/* Names the types that no kernel has. */
+static enum blas_status refuse(const struct product *p)
+{
+    enum { LONGEST = 128 };
+    char what[LONGEST];
+    snprintf(what, sizeof what,
+             "a product of cuBLAS of these types (cudaDataType of A %d, B %d, C %d)", p->a.type,
+             p->b.type, p->c.type);
+    standin_lacks(what);
+    return BLAS_NOT_SUPPORTED;
+}
+
 static enum blas_status multiply(const struct cublasContext *handle, const struct product *p)
 {
     enum { ROWS = 32, COLUMNS = 8, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in kernels.cu */
@@ -74,7 +88,7 @@ static enum blas_status multiply(const struct cublasContext *handle, const struc
             kernels[k].result == p->c.type && kernels[k].factors == type)
             suffix = kernels[k].suffix;
     if (!is_valid(p)) return BLAS_INVALID_VALUE;
-    if (suffix == NULL) return BLAS_NOT_SUPPORTED;
+    if (suffix == NULL) return refuse(p);
     const struct blas_gemm gemm = {.m = p->m,
                                    .n = p->n,
                                    .k = p->k,

@@ -115,7 +115,8 @@ struct lt_call {
 };
 
 /* Whether it can be computed.
- * Errors: BLAS_INVALID_VALUE where the parts do not fit each other, BLAS_NOT_SUPPORTED. */
+ * Errors: BLAS_INVALID_VALUE where the parts do not fit each other; BLAS_NOT_SUPPORTED, with a
+ * finding. */
 enum blas_status lt_check(const struct lt_call *call);
 
 /* The image that the kernels are loaded from: kernels.cu as PTX. */

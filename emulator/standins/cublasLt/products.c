@@ -115,6 +115,20 @@ static bool is_supported(const struct lt_call *call, const struct kernel *kernel
            call->d->order == LT_BY_COLUMNS;
 }
 
+/* Names what no kernel does, by the numbers of its types. */
+static enum blas_status refuse(const struct lt_call *call)
+{
+    enum { LONGEST = 200 };
+    char what[LONGEST];
+    snprintf(
+        what, sizeof what,
+        "a product of cuBLASLt of these types, orders, planes or scales (cudaDataType of A %d, "
+        "B %d, C %d, D %d)",
+        call->a->type, call->b->type, call->c->type, call->d->type);
+    standin_lacks(what);
+    return BLAS_NOT_SUPPORTED;
+}
+
 enum blas_status lt_check(const struct lt_call *call)
 {
     const struct lt_operation *o = call->operation;
@@ -123,7 +137,7 @@ enum blas_status lt_check(const struct lt_call *call)
     if (!blas_is_op(o->op_a) || !blas_is_op(o->op_b) || o->pointers < LT_HOST ||
         o->pointers > LT_VECTOR_AND_VALUE || !is_epilogue(o->epilogue))
         return BLAS_INVALID_VALUE;
-    if (!is_supported(call, kernel_of(call))) return BLAS_NOT_SUPPORTED;
+    if (!is_supported(call, kernel_of(call))) return refuse(call);
     if ((o->epilogue & LT_AUXILIARY) != 0 && o->auxiliary_ld < (int64_t)call->d->rows)
         return BLAS_INVALID_VALUE;
     return do_sizes_fit(call) ? BLAS_SUCCESS : BLAS_INVALID_VALUE;
