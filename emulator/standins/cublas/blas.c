@@ -1,7 +1,5 @@
 #include "emulator/standins/cublas/blas.h"
 
-#include <stdio.h>
-
 static struct standin_kernels kernels = {.ptx = blas_image};
 
 const char *blas_suffix(enum blas_letter letter)
@@ -39,8 +37,5 @@ enum blas_status blas_launch(const struct cublasContext *handle, const char *rou
                              const char *suffix, const struct standin_size *size,
                              const void *parameter)
 {
-    enum { LONGEST = 64 };
-    char name[LONGEST];
-    snprintf(name, sizeof name, "cublas_%s_%s", routine, suffix);
-    return blas_status_of(standin_launch(&kernels, name, size, handle->stream, parameter));
+    return blas_launch_from(&kernels, "cublas", routine, suffix, handle->stream, size, parameter);
 }

@@ -1,7 +1,7 @@
 /* Factorisations of many small matrices, and solutions by them. */
 #include "emulator/standins/cublas/blas.h"
 
-enum { THREADS = 64, INVERSE_MOST = 32 }; /* as in factors.cuh */
+enum { THREADS = 64 }; /* of a block, which has one matrix */
 
 /* What the caller gave: arrays of matrices on the device. */
 struct given {
@@ -52,7 +52,7 @@ static enum blas_status solve(const struct cublasContext *handle, enum blas_lett
 static enum blas_status invert(const struct cublasContext *handle, enum blas_letter letter,
                                const struct given *g)
 {
-    return g->n > INVERSE_MOST ? BLAS_INVALID_VALUE : run(handle, letter, g);
+    return g->n > BLAS_INVERSE_MOST ? BLAS_INVALID_VALUE : run(handle, letter, g);
 }
 
 #define FACTORS(L)                                                                                 \

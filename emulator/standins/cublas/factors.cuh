@@ -2,11 +2,6 @@
 #pragma once
 #include "emulator/standins/cublas/numbers.cuh"
 
-enum {
-    FACTOR_THREADS = 64, // of a block, which has one matrix
-    INVERSE_MOST = 32,   // rows of a matrix that is inverted at once
-};
-
 // P A = L U in place, by the threads of one block: L below the diagonal, its ones not stored.
 // Without `pivots` P is 1. Returns which pivot, from 1 on, is 0; 0: none is.
 template <class T> __device__ int factor_in_place(T *a, int64_t ld, int64_t n, int32_t *pivots)
@@ -120,8 +115,8 @@ template <class T> __device__ void getri(const blas_factors &p)
 }
 template <class T> __device__ void matinv(const blas_factors &p)
 {
-    __shared__ unsigned char room[INVERSE_MOST * INVERSE_MOST * sizeof(T)];
-    __shared__ int32_t pivots[INVERSE_MOST];
+    __shared__ unsigned char room[BLAS_INVERSE_MOST * BLAS_INVERSE_MOST * sizeof(T)];
+    __shared__ int32_t pivots[BLAS_INVERSE_MOST];
     T *factors = (T *)room, *b = matrix<T, true>(p.b, blockIdx.x);
     const T *a = matrix<T, true>(p.a, blockIdx.x);
     for (int64_t e = threadIdx.x; e < p.n * p.n; e += blockDim.x)

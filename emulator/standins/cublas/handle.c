@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { VERSION_MAJOR = 13, VERSION_MINOR = 1, VERSION_PATCH = 0 }; /* whose ABI abi.h follows */
-
 STANDIN_PUBLIC int cublasCreate_v2(struct cublasContext **made)
 {
     enum blas_status status = BLAS_INVALID_VALUE;
@@ -74,19 +72,14 @@ BLAS_ROUTINE(GetStream_v2, get_stream(handle, stream), CUstream *stream)
 /* A workspace is for NVIDIA's kernels; these need none. */
 BLAS_ROUTINE(SetWorkspace_v2, ((void)workspace, (void)size, BLAS_SUCCESS), void *workspace,
              size_t size)
-BLAS_ROUTINE(GetVersion_v2,
-             get(&(int){VERSION_MAJOR * 10000 + VERSION_MINOR * 100 + VERSION_PATCH}, version),
-             int *version)
+BLAS_ROUTINE(GetVersion_v2, get(&(int){blas_version()}, version), int *version)
 
 /* ---- of the library ---------------------------------------------------------------------------
  */
 
 STANDIN_PUBLIC int cublasGetProperty(int which, int *value)
 {
-    static const int parts[] = {VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH};
-    if (which < 0 || which > 2 || value == NULL) return BLAS_INVALID_VALUE;
-    *value = parts[which];
-    return BLAS_SUCCESS;
+    return blas_property(which, value);
 }
 
 STANDIN_PUBLIC size_t cublasGetCudartVersion(void)

@@ -16,13 +16,13 @@ template <class S, class C> __device__ void update(C *to, S alpha, S sum, S beta
 // Elements of A and B have type E, those of C type C; sums have type S, alpha and beta type F.
 template <class E, class C, class S, class F, bool APART> __device__ void gemm(const blas_gemm &p)
 {
-    const int64_t i = thread_x(), first = thread_y() * COLUMNS;
+    const int64_t i = thread_x(), first = thread_y() * BLAS_COLUMNS;
     const S alpha = factor<S, F>(p.alpha), beta = factor<S, F>(p.beta);
     if (i >= p.m || first >= p.n) return;
     C *c = matrix<C, APART>(p.c, blockIdx.z) + i;
-    S sum[COLUMNS] = {};
+    S sum[BLAS_COLUMNS] = {};
     if (!is_zero(alpha) && p.k > 0) add_row<E, S, APART>(p, i, first, sum);
-    for (int q = 0; q < COLUMNS && first + q < p.n; q++)
+    for (int q = 0; q < BLAS_COLUMNS && first + q < p.n; q++)
         update(&c[(first + q) * p.c.column], alpha, sum[q], beta);
 }
 

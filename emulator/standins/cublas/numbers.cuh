@@ -138,22 +138,20 @@ __device__ int64_t thread_y()
 
 // ---- products ----------------------------------------------------------------------------------
 
-enum { COLUMNS = 8 }; // of C, that a thread has of one row
-
-// Adds the products of a row of op(A) and COLUMNS columns of op(B), `of` by their first elements,
-// to `sum`. BY_COLUMNS: neighbouring rows of op(A) are neighbours in memory, which the compiler
-// knows so.
+// Adds the products of a row of op(A) and BLAS_COLUMNS columns of op(B), `of` by their first
+// elements, to `sum`. BY_COLUMNS: neighbouring rows of op(A) are neighbours in memory, which the
+// compiler knows so.
 template <class E, class S, bool BY_COLUMNS>
 __device__ void add_products(const blas_gemm &p, const E *a, int64_t i, const E *const *of, S *sum)
 {
     const E *x = BY_COLUMNS ? a + i : a + i * p.a.row;
-    const E *y[COLUMNS];
-    for (int q = 0; q < COLUMNS; q++) y[q] = of[q];
+    const E *y[BLAS_COLUMNS];
+    for (int q = 0; q < BLAS_COLUMNS; q++) y[q] = of[q];
 #pragma unroll 1
     for (int64_t k = 0; k < p.k; k++) {
         const S left = Number<S>::conjugate((S)*x, p.a.conjugate);
         x += p.a.column;
-        for (int q = 0; q < COLUMNS; q++) {
+        for (int q = 0; q < BLAS_COLUMNS; q++) {
             add_product(sum[q], left, Number<S>::conjugate((S)*y[q], p.b.conjugate));
             y[q] += p.b.row;
         }
@@ -166,8 +164,8 @@ template <class E, class S, bool APART>
 __device__ void add_row(const blas_gemm &p, int64_t i, int64_t first, S *sum)
 {
     const E *a = matrix<E, APART>(p.a, blockIdx.z), *b = matrix<E, APART>(p.b, blockIdx.z);
-    const E *of[COLUMNS];
-    for (int q = 0; q < COLUMNS; q++) // past the last column it is the last once more
+    const E *of[BLAS_COLUMNS];
+    for (int q = 0; q < BLAS_COLUMNS; q++) // past the last column it is the last once more
         of[q] = b + (first + q < p.n ? first + q : p.n - 1) * p.b.column;
     if (p.a.row == 1)
         add_products<E, S, true>(p, a, i, of, sum);

@@ -8,6 +8,11 @@
 
 #include <stdint.h>
 
+enum {
+    BLAS_COLUMNS = 8,       /* of a product, that a thread has of one row */
+    BLAS_INVERSE_MOST = 32, /* rows of a matrix that is inverted at once */
+};
+
 /* A factor: `re` and `im`, or what is in device memory when the kernel runs. */
 struct blas_scalar {
     const void *device; /* of the type that the routine computes in; NULL: the two below */

@@ -80,7 +80,6 @@ static enum blas_status refuse(const struct product *p)
 
 static enum blas_status multiply(const struct cublasContext *handle, const struct product *p)
 {
-    enum { ROWS = 32, COLUMNS = 8, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in kernels.cu */
     const int type = blas_type_of(p->compute);
     const char *suffix = NULL;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels && suffix == NULL; k++)
@@ -97,11 +96,7 @@ static enum blas_status multiply(const struct cublasContext *handle, const struc
                                    .a = matrix_of(&p->a, p->op_a),
                                    .b = matrix_of(&p->b, p->op_b),
                                    .c = matrix_of(&p->c, BLAS_OP_N)};
-    const struct standin_size size = {.x = (uint64_t)p->m,
-                                      .y = ((uint64_t)p->n + COLUMNS - 1) / COLUMNS,
-                                      .z = (uint64_t)p->count,
-                                      .block_x = ROWS,
-                                      .block_y = BLOCK_Y};
+    const struct standin_size size = blas_product_size(p->m, p->n, p->count);
     return blas_launch(handle, p->apart ? "gemm_apart" : "gemm", suffix, &size, &gemm);
 }
 

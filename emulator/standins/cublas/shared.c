@@ -1,6 +1,7 @@
 #include "emulator/standins/cublas/shared.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -127,4 +128,42 @@ int blas_type_of(int compute)
 bool blas_is_op(int op)
 {
     return op == BLAS_OP_N || op == BLAS_OP_T || op == BLAS_OP_C;
+}
+
+struct standin_size blas_product_size(int64_t m, int64_t n, int64_t count)
+{
+    enum { ROWS = 32, BLOCK_Y = 4 };
+    return (struct standin_size){.x = (uint64_t)m,
+                                 .y = ((uint64_t)n + BLAS_COLUMNS - 1) / BLAS_COLUMNS,
+                                 .z = (uint64_t)count,
+                                 .block_x = ROWS,
+                                 .block_y = BLOCK_Y};
+}
+
+enum blas_status blas_launch_from(struct standin_kernels *kernels, const char *library,
+                                  const char *routine, const char *suffix, CUstream stream,
+                                  const struct standin_size *size, const void *parameter)
+{
+    enum { LONGEST = 64 };
+    char name[LONGEST];
+    snprintf(name, sizeof name, "%s_%s_%s", library, routine, suffix);
+    return blas_status_of(standin_launch(kernels, name, size, stream, parameter));
+}
+
+/* ---- the version -------------------------------------------------------------------------------
+ */
+
+enum { VERSION_MAJOR = 13, VERSION_MINOR = 1, VERSION_PATCH = 0 };
+
+int blas_version(void)
+{
+    return VERSION_MAJOR * 10000 + VERSION_MINOR * 100 + VERSION_PATCH;
+}
+
+enum blas_status blas_property(int which, int *value)
+{
+    static const int parts[] = {VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH};
+    if (which < 0 || which > 2 || value == NULL) return BLAS_INVALID_VALUE;
+    *value = parts[which];
+    return BLAS_SUCCESS;
 }

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { VERSION_MAJOR = 13, VERSION_MINOR = 1, VERSION_PATCH = 0 }; /* whose ABI abi.h follows */
-
 /* A handle holds nothing. One of cuBLAS is one of cuBLASLt, too. */
 static enum blas_status create(void **made)
 {
@@ -36,7 +34,7 @@ STANDIN_PUBLIC const char *cublasLtGetStatusString(int status)
 
 STANDIN_PUBLIC size_t cublasLtGetVersion(void)
 {
-    return VERSION_MAJOR * 10000 + VERSION_MINOR * 100 + VERSION_PATCH;
+    return (size_t)blas_version();
 }
 
 STANDIN_PUBLIC size_t cublasLtGetCudartVersion(void)
@@ -44,14 +42,7 @@ STANDIN_PUBLIC size_t cublasLtGetCudartVersion(void)
     return CUDA_VERSION;
 }
 
-static enum blas_status property(int which, int *value)
-{
-    static const int parts[] = {VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH};
-    if (which < 0 || which > 2 || value == NULL) return BLAS_INVALID_VALUE;
-    *value = parts[which];
-    return BLAS_SUCCESS;
-}
-LT_ROUTINE(GetProperty, property(which, value), int which, int *value)
+LT_ROUTINE(GetProperty, blas_property(which, value), int which, int *value)
 
 /* There is no cache of heuristics, and no log; a program may set both. */
 static enum blas_status capacity(size_t *value)

@@ -69,17 +69,17 @@ template <class E, class C, class S, class V, class F, class B, bool APART>
 __device__ void matmul(const lt_matmul &m)
 {
     const blas_gemm &p = m.product;
-    const int64_t i = thread_x(), first = thread_y() * COLUMNS;
+    const int64_t i = thread_x(), first = thread_y() * BLAS_COLUMNS;
     const bool inside = i < p.m;
     if (first >= p.n) return; // a whole warp: it has one row of threads
-    S sum[COLUMNS] = {};
+    S sum[BLAS_COLUMNS] = {};
     V alpha = {}, beta = {};
     if (inside) {
         alpha = factor<V, F>(p.alpha, m.alpha_of_row ? i + blockIdx.z * m.alpha_next : 0);
         beta = factor<V, F>(p.beta, m.beta_of_row ? i : 0);
         if (!is_zero(alpha) && p.k > 0) add_row<E, S, APART>(p, i, first, sum);
     }
-    for (int q = 0; q < COLUMNS && first + q < p.n; q++) {
+    for (int q = 0; q < BLAS_COLUMNS && first + q < p.n; q++) {
         const int64_t j = first + q;
         V value = alpha * (V)sum[q];
         if (inside && !is_zero(beta))

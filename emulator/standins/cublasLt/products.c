@@ -180,10 +180,7 @@ static void set_factors(struct lt_matmul *matmul, const struct lt_operation *o,
 static enum blas_status launch(const char *routine, const char *suffix, CUstream stream,
                                const struct standin_size *size, const void *parameter)
 {
-    enum { LONGEST = 64 };
-    char name[LONGEST];
-    snprintf(name, sizeof name, "cublasLt_%s_%s", routine, suffix);
-    return blas_status_of(standin_launch(&kernels, name, size, stream, parameter));
+    return blas_launch_from(&kernels, "cublasLt", routine, suffix, stream, size, parameter);
 }
 
 /* The gradient of the bias: the sums of the rows of D, or of op(A), or of the columns of op(B). */
@@ -219,7 +216,6 @@ static enum blas_status add_rows(const struct lt_call *call, const struct lt_mat
 
 static enum blas_status multiply(const struct lt_call *call, const struct places *at)
 {
-    enum { ROWS = 32, COLUMNS = 8, BLOCK_Y = 4 }; /* COLUMNS: of a thread, in numbers.cuh */
     const struct lt_operation *o = call->operation;
     enum blas_status status = lt_check(call);
     if (status != BLAS_SUCCESS) return status;
@@ -242,11 +238,8 @@ static enum blas_status multiply(const struct lt_call *call, const struct places
                                .auxiliary_column = o->auxiliary_ld,
                                .auxiliary_next = o->auxiliary_next};
     set_factors(&matmul, o, at);
-    const struct standin_size size = {.x = call->d->rows,
-                                      .y = (call->d->columns + COLUMNS - 1) / COLUMNS,
-                                      .z = (uint64_t)call->d->count,
-                                      .block_x = ROWS,
-                                      .block_y = BLOCK_Y};
+    const struct standin_size size =
+        blas_product_size(matmul.product.m, matmul.product.n, matmul.product.count);
     const char *suffix = kernel_of(call)->suffix;
     status = launch(call->d->batch == LT_APART ? "matmul_apart" : "matmul", suffix, at->stream,
                     &size, &matmul);
