@@ -34,7 +34,7 @@ static const struct {
 } missing[] = {
     {"some of the tensor cores",
      "tcgen05; mma and wgmma of sparse matrices, of fp8, 4 bits and 1 bit"},
-    {"some tensor maps", "im2col, interleaved layouts, tf32, 4 and 6 bits"},
+    {"some tensor maps", "im2col, interleaved layouts, 4 and 6 bits"},
     {"kernels that start graphs", "device-side graph launch"},
     {"memory of other APIs", "external memory and semaphores"},
     {"graphics", "OpenGL, Vulkan, Direct3D, EGL"},

@@ -115,6 +115,9 @@ START_TEST(arguments_are_checked)
     BAD(a.fill = 2);
     BAD(a.fill = 1); /* of integers */
     GOOD((a.fill = 1, a.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32));
+    GOOD((a.fill = 1, a.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ));
+    GOOD((a.fill = 1, a.type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32));
+    GOOD((a.fill = 1, a.type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ));
     BAD(a.swizzle = CU_TENSOR_MAP_SWIZZLE_32B); /* of 64 bytes */
     GOOD(a.swizzle = CU_TENSOR_MAP_SWIZZLE_64B);
     GOOD(a.swizzle = CU_TENSOR_MAP_SWIZZLE_128B);
@@ -129,8 +132,6 @@ START_TEST(what_the_device_has_not_is_named)
     OK(cuMemAlloc(&memory, 1 << 16));
     ABSENT((a.rank = 3, a.interleave = CU_TENSOR_MAP_INTERLEAVE_16B));
     ABSENT(a.swizzle = CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B);
-    ABSENT(a.type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
-    ABSENT(a.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ);
     ABSENT(a.type = CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B);
     FAILS(CUDA_ERROR_NOT_SUPPORTED,
           cuTensorMapEncodeIm2col(

@@ -142,9 +142,9 @@ static void rank_6(struct exec_tensor_map *map)
 {
     map->rank = 6;
 }
-static void type_8(struct exec_tensor_map *map)
+static void type_13(struct exec_tensor_map *map)
 {
-    map->type = 8; /* tensormap.replace's .f32.ftz */
+    map->type = 13; /* one more than the last */
 }
 static void type_200(struct exec_tensor_map *map)
 {
@@ -223,7 +223,7 @@ static const struct {
 } rules[] = {
     {no_rank, "1 to 5 dimensions"},
     {rank_6, "1 to 5 dimensions"},
-    {type_8, "type of elements"},
+    {type_13, "type of elements"},
     {type_200, "type of elements"},
     {swizzle_4, "swizzle mode"},
     {interleave_1, "interleaved layout"},
@@ -284,7 +284,8 @@ START_TEST(reductions_take_some_types)
         uint16_t types; /* a bit each */
     } rows[] = {
         {"add", 1 << EXEC_TENSOR_U32 | 1 << EXEC_TENSOR_S32 | 1 << EXEC_TENSOR_U64 |
-                    1 << EXEC_TENSOR_F32 | 1 << EXEC_TENSOR_F16 | 1 << EXEC_TENSOR_BF16},
+                    1 << EXEC_TENSOR_F32 | 1 << EXEC_TENSOR_F32_FTZ | 1 << EXEC_TENSOR_F16 |
+                    1 << EXEC_TENSOR_BF16 | 1 << EXEC_TENSOR_TF32 | 1 << EXEC_TENSOR_TF32_FTZ},
         {"min", 1 << EXEC_TENSOR_U32 | 1 << EXEC_TENSOR_S32 | 1 << EXEC_TENSOR_U64 |
                     1 << EXEC_TENSOR_S64 | 1 << EXEC_TENSOR_F16 | 1 << EXEC_TENSOR_BF16},
         {"max", 1 << EXEC_TENSOR_U32 | 1 << EXEC_TENSOR_S32 | 1 << EXEC_TENSOR_U64 |

@@ -15,7 +15,7 @@ static uint8_t type_number(CUtensorMapDataType type)
         CUtensorMapDataType type;
         uint8_t number;
     } types[] = {
-#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, text)                                 \
+#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, rounds, reduced)                      \
     {CU_TENSOR_MAP_DATA_TYPE_##driver, number},
 #include "emulator/exec/machine/tensor_map.def"
 #undef TENSOR_TYPE
@@ -65,9 +65,7 @@ static CUresult check_modes(CUtensorMapDataType type, CUtensorMapInterleave inte
         if (arguments[known[i].argument] > known[i].supported)
             return finding_unsupported("%s", known[i].what);
     if (type_number(type) == NO_TYPE)
-        return finding_unsupported(
-            "tensor maps of elements that change when they are copied (CU_TENSOR_MAP_DATA_TYPE_"
-            "FLOAT32_FTZ, TFLOAT32) or have 4 or 6 bits");
+        return finding_unsupported("tensor maps of elements that have 4 or 6 bits");
     return CUDA_SUCCESS;
 }
 

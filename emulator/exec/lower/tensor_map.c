@@ -33,13 +33,14 @@ static void find_reductions(const struct ptx_instruction *at, struct exec_tensor
         BITS = WORDS | TYPE(U64), /* not s64: PTX has it, an H100 does not */
         WHOLE = BITS | TYPE(S64),
         HALVES = TYPE(F16) | TYPE(BF16),
+        FLOATS = TYPE(F32) | TYPE(F32_FTZ) | TYPE(TF32) | TYPE(TF32_FTZ),
     };
     static const struct {
         uint16_t operation;
         bool of_bits;
         uint32_t types;
     } taken[] = {
-        {PTX_ATOMIC_ADD, false, WORDS | TYPE(U64) | TYPE(F32) | HALVES},
+        {PTX_ATOMIC_ADD, false, WORDS | TYPE(U64) | FLOATS | HALVES},
         {PTX_ATOMIC_MIN, false, WHOLE | HALVES},
         {PTX_ATOMIC_MAX, false, WHOLE | HALVES},
         {PTX_ATOMIC_INC, false, TYPE(U32)},
@@ -59,7 +60,7 @@ static void find_reductions(const struct ptx_instruction *at, struct exec_tensor
         if (taken[way].of_bits)
             snprintf(key, sizeof key, "atom.%s.b%d", copy->operation, 8 * element->bytes);
         else
-            snprintf(key, sizeof key, "atom.%s.%s", copy->operation, element->text);
+            snprintf(key, sizeof key, "atom.%s.%s", copy->operation, element->reduced);
         const struct exec_row *row = exec_row_find(key);
         copy->apply[type] = row != NULL ? row->run : NULL;
     }

@@ -17,15 +17,15 @@ enum {
 #define MOST_STRIDE (UINT64_C(1) << 40)
 
 static const struct exec_tensor_element elements[EXEC_TENSOR_TYPES] = {
-#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, text)                                 \
-    [number] = {bytes, is_float, text},
+#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, rounds, reduced)                      \
+    [number] = {bytes, is_float, rounds, reduced},
 #include "emulator/exec/machine/tensor_map.def"
 #undef TENSOR_TYPE
 };
 
 const struct exec_tensor_element *exec_tensor_element(unsigned type)
 {
-    static const struct exec_tensor_element none = {0, false, ""};
+    static const struct exec_tensor_element none = {0, false, false, ""};
     return type < EXEC_TENSOR_TYPES ? &elements[type] : &none;
 }
 

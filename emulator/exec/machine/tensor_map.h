@@ -25,7 +25,8 @@ enum {
 };
 
 enum exec_tensor_type {
-#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, text) EXEC_TENSOR_##symbol = number,
+#define TENSOR_TYPE(symbol, number, driver, bytes, is_float, rounds, reduced)                      \
+    EXEC_TENSOR_##symbol = number,
 #include "emulator/exec/machine/tensor_map.def"
 #undef TENSOR_TYPE
     EXEC_TENSOR_TYPES = 16, /* numbers are below this */
@@ -61,7 +62,8 @@ struct exec_tensor_map {
 struct exec_tensor_element {
     uint8_t bytes; /* 0: there is no such type */
     bool is_float;
-    const char *text; /* "f16" */
+    bool rounds;         /* a load rounds to tf32 */
+    const char *reduced; /* "f16": the type in the names of the atomic rows that reduce into it */
 };
 const struct exec_tensor_element *exec_tensor_element(unsigned type);
 

@@ -70,15 +70,6 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
         none ? NAN_OF(D, A) : high ? (D)HIGH_##D : low ? (D)LOW_##D : inside;                      \
     }))
 
-/* tf32: an expression over the bits v, which rounds to bit 13 and above; NaN becomes canonical. */
-#define TF32_NAN 0x7fffe000u
-#define TF32_OF(bits, rounded)                                                                     \
-    (__extension__({                                                                               \
-        const u32 v = (bits);                                                                      \
-        (v & 0x7fffffffu) > 0x7f800000u    ? TF32_NAN                                              \
-        : (v & 0x7fffffffu) == 0x7f800000u ? v                                                     \
-                                           : (rounded)&0xffffe000u;                                \
-    }))
 #define TF32_RELU(bits) ((bits) >> 31 && ((bits)&0x7fffffffu) <= 0x7f800000u ? 0u : (bits))
 #define TF32_FINITE(bits)                                                                          \
     (__extension__({                                                                               \

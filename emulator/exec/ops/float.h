@@ -45,6 +45,17 @@ static inline f32 exec_canonical(f32 value)
     return exec_f32(value != value ? EXEC_NAN32 : exec_bits32(value));
 }
 
+/* tf32: an expression over the bits v, which rounds to bit 13 and above; NaN becomes canonical. */
+#define TF32_NAN 0x7fffe000u
+#define TF32_OF(bits, rounded)                                                                     \
+    (__extension__({                                                                               \
+        const u32 v = (bits);                                                                      \
+        (v & 0x7fffffffu) > 0x7f800000u    ? TF32_NAN                                              \
+        : (v & 0x7fffffffu) == 0x7f800000u ? v                                                     \
+                                           : (rounded)&0xffffe000u;                                \
+    }))
+#define TF32_UP (v + 0xfffu + (v >> 13 & 1)) /* in TF32_OF: to the nearest, ties to even */
+
 /* Replaces a subnormal by a zero of the same sign. */
 static inline f32 exec_flush(f32 value)
 {

@@ -6,6 +6,7 @@
  */
 #include "emulator/exec/machine/tensor_map.h"
 #include "emulator/exec/check/proxy.h"
+#include "emulator/exec/ops/float.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"
 
@@ -173,13 +174,26 @@ static void fill(const struct box *box, unsigned char *bytes)
     for (uint32_t k = 0; k < box->count[0]; k++) memcpy(bytes + k * box->bytes, &value, box->bytes);
 }
 
+/* Rounds `count` elements to tf32. */
+static void round_all(unsigned char *bytes, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++, bytes += sizeof(u32)) {
+        u32 word;
+        memcpy(&word, bytes, sizeof word);
+        word = TF32_OF(word, TF32_UP);
+        memcpy(bytes, &word, sizeof word);
+    }
+}
+
 static bool load_row(const struct box *box, const struct row *row)
 {
     unsigned char bytes[MOST_ROW_BYTES];
+    unsigned char *inside = bytes + row->begin * box->bytes;
+    const uint32_t count = row->end - row->begin;
     fill(box, bytes);
-    return move_global(box, row->global, bytes + row->begin * box->bytes,
-                       (row->end - row->begin) * box->bytes, EXEC_LOAD) &&
-           move_shared(box, row->shared, bytes, EXEC_STORE);
+    if (!move_global(box, row->global, inside, count * box->bytes, EXEC_LOAD)) return false;
+    if (exec_tensor_element(box->map.type)->rounds) round_all(inside, count);
+    return move_shared(box, row->shared, bytes, EXEC_STORE);
 }
 
 /* Reduces element by element through the row of the atomic operation. */
