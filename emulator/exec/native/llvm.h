@@ -23,6 +23,7 @@
     X(AddCallSiteAttribute)                                                                        \
     X(AddFunction)                                                                                 \
     X(AddGlobal)                                                                                   \
+    X(AddGlobalMapping)                                                                            \
     X(AppendBasicBlockInContext)                                                                   \
     X(ArrayType)                                                                                   \
     X(BuildAdd)                                                                                    \
@@ -90,6 +91,7 @@
     X(GetICmpPredicate)                                                                            \
     X(GetInitializer)                                                                              \
     X(GetInstructionOpcode)                                                                        \
+    X(GetLinkage)                                                                                  \
     X(GetMDKindIDInContext)                                                                        \
     X(GetMaskValue)                                                                                \
     X(GetNamedFunction)                                                                            \
@@ -118,6 +120,7 @@
     X(IsAInstruction)                                                                              \
     X(IsASelectInst)                                                                               \
     X(IsAShuffleVectorInst)                                                                        \
+    X(IsDeclaration)                                                                               \
     X(IsNull)                                                                                      \
     X(LinkInMCJIT)                                                                                 \
     X(LinkModules2)                                                                                \

@@ -63,50 +63,19 @@ static void name_region(char name[NAME_ROOM], const struct native_region *region
     snprintf(name, NAME_ROOM, "native_%u", (unsigned)region->first);
 }
 
-static bool pass(const struct native_unit *unit, const char *passes)
-{
-    LLVMPassBuilderOptionsRef options = unit->llvm->CreatePassBuilderOptions();
-    LLVMErrorRef error = unit->llvm->RunPasses(unit->module, passes, NULL, options);
-    unit->llvm->DisposePassBuilderOptions(options);
-    if (error != NULL) unit->llvm->DisposeErrorMessage(unit->llvm->GetErrorMessage(error));
-    return error == NULL;
-}
-
-/* Compiles for the host's processor and its widest vectors. Functions align their stack, since a
- * spilled vector would otherwise straddle two cache lines. */
-static void attribute(const struct native_unit *unit, LLVMValueRef function)
-{
-    const struct llvm *llvm = unit->llvm;
-    char *cpu = llvm->GetHostCPUName(), *features = llvm->GetHostCPUFeatures();
-    const char *const texts[][2] = {{"target-cpu", cpu},
-                                    {"target-features", features},
-                                    {"prefer-vector-width", "512"},
-                                    {"min-legal-vector-width", "512"},
-                                    {"stackrealign", ""}};
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-        llvm->AddAttributeAtIndex(
-            function, LLVMAttributeFunctionIndex,
-            llvm->CreateStringAttribute(unit->context, texts[k][0], (unsigned)strlen(texts[k][0]),
-                                        texts[k][1], (unsigned)strlen(texts[k][1])));
-    llvm->DisposeMessage(cpu);
-    llvm->DisposeMessage(features);
-}
-
 static bool optimise(struct native_unit *unit, const struct native_region *regions, size_t count)
 {
     char name[NAME_ROOM];
-    if (!pass(unit, "globaldce,always-inline,globaldce,function(sroa,early-cse,instcombine,sroa)"))
+    if (!native_pass(unit->llvm, unit->module, NATIVE_INLINE) ||
+        !native_shared_take(unit->llvm, unit->module) ||
+        !native_pass(unit->llvm, unit->module, NATIVE_SIMPLIFY))
         return false;
     for (size_t k = 0; k < count; k++) {
         name_region(name, &regions[k]);
         LLVMValueRef function = unit->llvm->GetNamedFunction(unit->module, name);
         if (function != NULL) native_polish(unit, function);
     }
-    LLVMValueRef function = unit->llvm->GetFirstFunction(unit->module);
-    for (; function != NULL; function = unit->llvm->GetNextFunction(function))
-        if (unit->llvm->CountBasicBlocks(function) > 0) attribute(unit, function);
-    return pass(unit, "function(instcombine,simplifycfg,early-cse<memssa>,loop-simplify,lcssa,"
-                      "loop-mssa(licm),gvn,dse,instcombine,simplifycfg,adce)");
+    return native_optimise(unit->llvm, unit->context, unit->module);
 }
 
 /* Compiles the module and sets the regions' addresses. On success the engine owns the module. */
@@ -114,18 +83,12 @@ static LLVMExecutionEngineRef make_code(struct native_unit *unit, struct native_
                                         size_t count)
 {
     const struct llvm *llvm = unit->llvm;
-    struct LLVMMCJITCompilerOptions options;
-    LLVMExecutionEngineRef engine = NULL;
     LLVMModuleRef module = unit->module;
-    char name[NAME_ROOM], *message = NULL;
-    llvm->InitializeMCJITCompilerOptions(&options, sizeof options);
-    options.OptLevel = 2;
-    if (llvm->CreateMCJITCompilerForModule(&engine, unit->module, &options, sizeof options,
-                                           &message)) {
-        llvm->DisposeMessage(message);
-        return NULL;
-    }
+    LLVMExecutionEngineRef engine = native_engine(llvm, module);
+    char name[NAME_ROOM];
+    if (engine == NULL) return NULL;
     unit->module = NULL;
+    native_shared_map(llvm, module, engine);
     for (size_t k = 0; k < count; k++) {
         name_region(name, &regions[k]);
         if (llvm->GetNamedFunction(module, name) != NULL)

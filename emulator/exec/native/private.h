@@ -82,9 +82,36 @@ LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
                                const struct exec_function *function, bool lone,
                                struct native_rows *rows);
 void native_rows_end(struct native_rows *rows);
+/* Returns true for the name of a function that rows call and that is the same in every module.
+ * _shared: creates a module with those that are `wanted`, which other modules can refer to. NULL:
+ * the bitcode cannot be read. */
+enum { NATIVE_NAME = 96 }; /* room for such a name */
+bool native_rows_is_shared(const char *name);
+LLVMModuleRef native_rows_shared(const struct llvm *llvm, LLVMContextRef context,
+                                 bool (*wanted)(const char *name));
 /* Returns the function to be inlined for a row's handler in that form; NULL: there is none. */
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
                                  exec_handler *run, enum native_form form);
+
+/* ---- native/engine.c: from a module to machine code ------------------------------------------ */
+
+/* Passes in this order: NATIVE_INLINE, NATIVE_SIMPLIFY, native_optimise, which also chooses the
+ * host's processor. They return false when LLVM refuses. */
+#define NATIVE_INLINE "globaldce,always-inline,globaldce"
+#define NATIVE_SIMPLIFY "function(sroa,early-cse,instcombine,sroa)"
+bool native_pass(const struct llvm *llvm, LLVMModuleRef module, const char *passes);
+bool native_optimise(const struct llvm *llvm, LLVMContextRef context, LLVMModuleRef module);
+/* Creates an engine, which then owns the module; NULL: it could not be created. */
+LLVMExecutionEngineRef native_engine(const struct llvm *llvm, LLVMModuleRef module);
+
+/* ---- native/shared.c: functions that are compiled once for the process ----------------------- */
+
+/* Makes the module's shared functions external, and compiles those that no module has called yet.
+ * Returns false when that fails. */
+bool native_shared_take(const struct llvm *llvm, LLVMModuleRef module);
+/* Tells the engine of the module where they are. */
+void native_shared_map(const struct llvm *llvm, LLVMModuleRef module,
+                       LLVMExecutionEngineRef engine);
 
 /* ---- native/region.c: the regions of a function ---------------------------------------------- */
 

@@ -21,14 +21,17 @@ EMBED(native_rows_float_one, NATIVE_ROWS "float_one_lane.bc")
 EMBED(native_rows_convert_one, NATIVE_ROWS "convert_one_lane.bc")
 EMBED(native_rows_lone, NATIVE_ROWS "lone.bc")
 
-enum { ROOM = 4096, NAME_ROOM = 32 };
+enum { ROOM = 4096, NAME_ROOM = 32, TABLES = 2 };
+
+/* What the names of a file's own functions begin with. */
+#define SHARED "shared_"
 
 static const struct {
     const char *begin, *end;
     struct {
         const char *name;
         enum native_form form;
-    } tables[2];
+    } tables[TABLES];
 } files[] = {
     {native_rows_int_begin, native_rows_int_end, {{"exec_int_rows_native", NATIVE_WHOLE}}},
     {native_rows_float_begin, native_rows_float_end, {{"exec_float_rows_native", NATIVE_WHOLE}}},
@@ -109,19 +112,43 @@ static bool is_of_lone(enum native_form form)
     return form == NATIVE_WHOLE_LONE || form == NATIVE_QUICK_LONE;
 }
 
-/* Links the wanted functions of a file, and what they call, into `to`. The bitcode is read lazily:
- * reading all bodies takes longer than compiling a small function. */
-static bool add_file(const struct llvm *llvm, const struct native_rows *rows, LLVMModuleRef to,
-                     size_t k)
+/* Names the functions that only a file's own ones call after the file, so that a name says which
+ * function it is, whatever is linked with it. */
+static void name_own(const struct llvm *llvm, LLVMModuleRef module, size_t k)
+{
+    LLVMValueRef function = llvm->GetFirstFunction(module);
+    for (size_t length; function != NULL; function = llvm->GetNextFunction(function)) {
+        char name[NATIVE_NAME];
+        if (llvm->IsDeclaration(function) || llvm->GetLinkage(function) != LLVMInternalLinkage)
+            continue;
+        const int room =
+            snprintf(name, sizeof name, SHARED "%zu_%s", k, llvm->GetValueName2(function, &length));
+        if (room < NATIVE_NAME) llvm->SetValueName2(function, name, (size_t)room);
+    }
+}
+
+/* Opens a file. The bitcode is read lazily: reading all bodies takes longer than compiling a small
+ * function. NULL: it cannot be read. */
+static LLVMModuleRef open_file(const struct llvm *llvm, LLVMContextRef context, size_t k)
 {
     LLVMMemoryBufferRef buffer = llvm->CreateMemoryBufferWithMemoryRange(
         files[k].begin, (size_t)(files[k].end - files[k].begin), files[k].tables[0].name, false);
     LLVMModuleRef module = NULL;
-    if (llvm->GetBitcodeModuleInContext2(rows->context, buffer, &module)) {
+    if (llvm->GetBitcodeModuleInContext2(context, buffer, &module)) {
         llvm->DisposeMemoryBuffer(buffer);
-        return false;
+        return NULL;
     }
-    for (unsigned t = 0; t < sizeof files[k].tables / sizeof *files[k].tables; t++)
+    name_own(llvm, module, k);
+    return module;
+}
+
+/* Links the wanted functions of a file, and what they call, into `to`. */
+static bool add_file(const struct llvm *llvm, const struct native_rows *rows, LLVMModuleRef to,
+                     size_t k)
+{
+    LLVMModuleRef module = open_file(llvm, rows->context, k);
+    if (module == NULL) return false;
+    for (unsigned t = 0; t < TABLES; t++)
         add_table(llvm, rows, module, files[k].tables[t].name, files[k].tables[t].form);
     return !llvm->LinkModules2(to, module);
 }
@@ -163,6 +190,38 @@ fail:
     llvm->DisposeModule(module);
     native_rows_end(rows);
     return NULL;
+}
+
+/* Without its table a file's functions are linked only where they are called. */
+static void drop_table(const struct llvm *llvm, LLVMModuleRef module, const char *name)
+{
+    LLVMValueRef table = name != NULL ? llvm->GetNamedGlobal(module, name) : NULL;
+    if (table != NULL) llvm->DeleteGlobal(table);
+}
+
+bool native_rows_is_shared(const char *name)
+{
+    return !strncmp(name, SHARED, sizeof SHARED - 1) && strlen(name) < NATIVE_NAME;
+}
+
+LLVMModuleRef native_rows_shared(const struct llvm *llvm, LLVMContextRef context,
+                                 bool (*wanted)(const char *name))
+{
+    LLVMModuleRef module = llvm->ModuleCreateWithNameInContext("shared", context);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        LLVMModuleRef file = open_file(llvm, context, k);
+        LLVMValueRef function = file != NULL ? llvm->GetFirstFunction(file) : NULL;
+        for (size_t length; function != NULL; function = llvm->GetNextFunction(function))
+            if (wanted(llvm->GetValueName2(function, &length)))
+                llvm->SetLinkage(function, LLVMExternalLinkage);
+        for (unsigned t = 0; file != NULL && t < TABLES; t++)
+            drop_table(llvm, file, files[k].tables[t].name);
+        if (file == NULL || llvm->LinkModules2(module, file)) {
+            llvm->DisposeModule(module);
+            return NULL;
+        }
+    }
+    return module;
 }
 
 void native_rows_end(struct native_rows *rows)
