@@ -286,7 +286,7 @@ static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, 
         if (copy_lesson(hunt, &hunt->found[i], folder, why) == UNPACK_TROUBLE)
             return INTAKE_TROUBLE;
     if (found_anything(hunt)) return INTAKE_READY;
-    if (result == UNPACKED)
+    if (result == UNPACKED && why->size == 0)
         text_format(why, "no file of a lesson is in it: %s and the like",
                     hunt->count > 0 ? hunt->found[0].lesson->files[0] : "name.c");
     return INTAKE_BAD;

@@ -3,6 +3,7 @@
 #include "grader/class/archive.h"
 #include "grader/class/tool.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -19,6 +20,7 @@
 #define TOTAL_LIMIT ((int64_t)64 << 20) /* limit for the contents of one archive */
 #define BLOCK 65536
 #define GIT_SECONDS 60
+#define MOST_GIT_DEPTH 16
 
 bool unpack_is_archive(const char *name)
 {
@@ -189,6 +191,62 @@ static enum unpacked run_git(const char *const *arguments, const char *folder, s
     }
 }
 
+/* Returns true when nothing at the path leads out of it: it is not there, or it is a file, or a
+ * folder of such. A pipe is refused as well, because git would wait for it. */
+static bool stays_inside(const char *path, unsigned depth, char *culprit, size_t size)
+{
+    char inner[PATH_MAX];
+    struct stat status;
+    struct dirent *item;
+    bool result = true;
+
+    snprintf(culprit, size, "%s", path);
+    if (lstat(path, &status) != 0) return errno == ENOENT;
+    if (S_ISREG(status.st_mode)) return true;
+    DIR *folder = S_ISDIR(status.st_mode) && depth > 0 ? opendir(path) : NULL;
+    if (folder == NULL) return false;
+    while (result && (item = readdir(folder)) != NULL) {
+        if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0) continue;
+        result = snprintf(inner, sizeof inner, "%s/%s", path, item->d_name) < (int)sizeof inner &&
+                 stays_inside(inner, depth - 1, culprit, size);
+    }
+    closedir(folder);
+    return result;
+}
+
+/* Finds the folder in which git keeps a repository, and sees to it that git reads nothing beyond
+ * it. git follows links there, and takes another repository's files where a file names it: that
+ * would hand in another student's work, or the reference solutions, as this one's. The names that
+ * begin with ".git" are where git looks first, or where this folder is not to its taste. Hooks and
+ * the like, which git does not read here, may be links. */
+static bool find_own_repository(const char *from, char *git, size_t size, struct text *why)
+{
+    static const char *const elsewhere[] = {"/.git", "/commondir", "/objects/info/alternates",
+                                            ".git"};
+    static const char *const read[] = {"HEAD",        "config",   "config.worktree",
+                                       "packed-refs", "shallow",  "objects",
+                                       "refs",        "reftable", "info"};
+    char path[PATH_MAX + 32], culprit[PATH_MAX + 32];
+    struct stat status;
+
+    snprintf(path, sizeof path, "%s/.git", from);
+    const bool has_files = lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    bool own = snprintf(git, size, "%s%s", from, has_files ? "/.git" : "") < (int)size;
+    /* Beside a repository without files stands another submission. */
+    for (size_t i = 0; own && i < (has_files ? 4 : 3); i++) {
+        snprintf(culprit, sizeof culprit, "%s%s", git, elsewhere[i]);
+        own = lstat(culprit, &status) != 0;
+    }
+    for (size_t i = 0; own && i < sizeof read / sizeof *read; i++) {
+        snprintf(path, sizeof path, "%s/%s", git, read[i]);
+        own = stays_inside(path, MOST_GIT_DEPTH, culprit, sizeof culprit);
+    }
+    if (own) return true;
+    text_add(why, "the repository leads to files that are not its own: ");
+    text_add_quoted(why, culprit, strlen(culprit));
+    return false;
+}
+
 static const char *find_git(void)
 {
     static const char *const places[] = {"/usr/bin/git", "/usr/local/bin/git", "/bin/git", NULL};
@@ -199,7 +257,8 @@ static const char *find_git(void)
 
 enum unpacked unpack_repository(const char *repository, const char *to, struct text *why)
 {
-    char copy[PATH_MAX], tar[PATH_MAX], output[PATH_MAX + 16], from[PATH_MAX], *absolute;
+    char copy[PATH_MAX], tar[PATH_MAX], output[PATH_MAX + 16], from[PATH_MAX], git[PATH_MAX];
+    const char *absolute;
 
     if (strncmp(repository, "file://", 7) == 0) repository += 7;
     absolute = realpath(repository, from);
@@ -207,6 +266,7 @@ enum unpacked unpack_repository(const char *repository, const char *to, struct t
         text_format(why, "there is no repository %s: %s", repository, strerror(errno));
         return UNPACK_BAD;
     }
+    if (!find_own_repository(from, git, sizeof git, why)) return UNPACK_BAD;
     if (files_make_folders(to) != 0) {
         text_format(why, "%s cannot be made: %s", to, strerror(errno));
         return UNPACK_TROUBLE;
@@ -228,7 +288,7 @@ enum unpacked unpack_repository(const char *repository, const char *to, struct t
                            "--template=",
                            "--depth=1",
                            "--",
-                           from,
+                           git,
                            copy,
                            NULL};
     const char *archive[] = {find_git(), "-c",      "safe.directory=*", "-C",

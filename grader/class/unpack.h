@@ -1,7 +1,7 @@
 /* unpack: unpacks archives (tar, zip and others that libarchive reads) and git repositories to
  * folders. Their contents are not trusted: only regular files and folders are written, nothing
- * outside the folder, no links, no more than the limits, and no program that a repository names is
- * run.
+ * outside the folder, no links, no more than the limits. No program that a repository names is run,
+ * and no other repository that it names is read.
  */
 #ifndef OVERLAP_GRADER_CLASS_UNPACK_H
 #define OVERLAP_GRADER_CLASS_UNPACK_H

@@ -133,6 +133,44 @@ names()
     expect 'an absent one without points' grep -q '^"Absent One","19","","","",,' "$work/canvas.csv"
 }
 
+# Puts a repository into $work/in/$1 that is made of Ada's by `$2` in its .git: nothing of hers is to be
+# handed in as another's.
+borrowed()
+{
+    mkdir -p "$work/in/$1/.git/objects/info" "$work/in/$1/.git/refs"
+    cp "$work/in/ada/.git/HEAD" "$work/in/$1/.git"
+    (cd "$work/in/$1/.git" && eval "$2")
+}
+
+# part: repositories that name another one, whose files would be handed in
+borrows()
+{
+    command -v git >/dev/null || exit 77
+    right "$work/in/ada"
+    git_here -C "$work/in/ada" init -q
+    git_here -C "$work/in/ada" add .
+    git_here -C "$work/in/ada" commit -qm handed_in
+    ln -s ../../absent "$work/in/ada/.git/hooks/pre-push" # git does not read it
+    git_here -C "$work/in/ada" branch alternates
+    head=$(git_here -C "$work/in/ada" rev-parse HEAD)
+    hers=../../ada/.git
+    borrowed alternates "echo $head >HEAD; echo ../$hers/objects >objects/info/alternates"
+    borrowed common "echo $hers >commondir"
+    borrowed links "rm -r refs objects; mkdir objects; ln -s $hers/refs; ln -s $work/in/ada/.git/objects/?? objects"
+    borrowed second 'rm -r refs; echo "gitdir: ../ada/.git" >../.git.git'
+    borrowed inner "echo 'gitdir: ../$hers' >.git"
+    borrowed waits 'rm HEAD; mkfifo HEAD'
+    before=$(date +%s)
+    class 0
+    expect 'a pipe is not waited for' [ $(($(date +%s) - before)) -lt 50 ]
+    points ada 5
+    for name in alternates common links second inner waits; do
+        points "$name" 0
+        expect "$name: why is in the record" \
+            [ "$(record "$name" '"leads to files that are not its own" in r["note"]')" = True ]
+    done
+}
+
 # part: exports of Canvas, Moodle and Gradescope
 exports()
 {
