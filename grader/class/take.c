@@ -101,25 +101,30 @@ static bool found_anything(const struct hunt *hunt)
 
 /* ---- unpacking -------------------------------------------------------------------------- */
 
-/* Finds the student's own name for "lovelaceada_4711_90210_streams-1.c". */
+/* Returns the sender's own name behind what an export of Canvas or Moodle puts before it, or NULL
+ * where the file is from no export. Canvas: "lovelaceada_4711_90210_streams-1.c". */
+static const char *behind_sender(const char *name)
+{
+    const char *mark = strstr(name, "_assignsubmission_file_");
+
+    if (mark != NULL) return mark + strlen("_assignsubmission_file_");
+    /* It follows two consecutive numbers. */
+    for (const char *at = name; (at = strchr(at, '_')) != NULL; at++) {
+        const size_t first = strspn(at + 1, "0123456789");
+        if (first == 0 || at[1 + first] != '_') continue;
+        const size_t second = strspn(at + 2 + first, "0123456789");
+        if (second == 0 || at[2 + first + second] != '_') continue;
+        return at + 3 + first + second;
+    }
+    return NULL;
+}
+
+/* Finds the student's own name for a file of theirs, without the "-1" of a second attempt. */
 static void plain_name(const char *path, char *name, size_t size)
 {
     const char *last = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
-    const char *mark = strstr(last, "_assignsubmission_file_");
 
-    if (mark != NULL) {
-        last = mark + strlen("_assignsubmission_file_");
-    } else {
-        /* It follows two consecutive numbers. */
-        for (const char *at = last; (at = strchr(at, '_')) != NULL; at++) {
-            const size_t first = strspn(at + 1, "0123456789");
-            if (first == 0 || at[1 + first] != '_') continue;
-            const size_t second = strspn(at + 2 + first, "0123456789");
-            if (second == 0 || at[2 + first + second] != '_') continue;
-            last = at + 3 + first + second;
-            break;
-        }
-    }
+    if (behind_sender(last) != NULL) last = behind_sender(last);
     snprintf(name, size, "%s", last);
     char *dot = strrchr(name, '.');
     char *dash = strrchr(name, '-');
@@ -144,13 +149,17 @@ static enum unpacked copy_file(const char *from, const char *to, struct text *wh
     return result;
 }
 
-/* Follows "alice.url": a file with one line, the path of a repository. */
+/* Follows "alice.url": a file with one line, the path of a repository. Whoever grades writes it:
+ * one that a student handed in could name another student's. */
 static enum unpacked follow(const char *path, const char *to, struct text *why)
 {
     struct text line = {0};
     enum unpacked result = UNPACK_BAD;
+    const char *last = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 
-    if (files_read(path, PATH_MAX, &line) != 0)
+    if (behind_sender(last) != NULL)
+        text_add(why, "a student's file names a repository, and only whoever grades may do so");
+    else if (files_read(path, PATH_MAX, &line) != 0)
         text_format(why, "%s cannot be read: %s", path, strerror(errno));
     else {
         line.data[strcspn(line.data, "\r\n")] = '\0';

@@ -180,10 +180,17 @@ exports()
     right "$work/zip"
     (cd "$work/zip" && python3 -c 'import shutil; shutil.make_archive("../z", "zip", ".")')
     mv "$work/z.zip" "$work/in/hoppergrace_LATE_4712_90212_handed in.zip"
+    # A student names another's repository.
+    echo "$work/repository" >"$work/in/evemallory_4713_90213_mine.url"
+    right "$work/repository"
+    git_here -C "$work/repository" init -q
+    git_here -C "$work/repository" add .
+    git_here -C "$work/repository" commit -qm handed_in
     class 0
     points lovelaceada 5
     points hoppergrace 5
-    expect 'two students' [ "$(grep -c 'points' "$work/out")" -eq 2 ]
+    points evemallory 0
+    expect 'three students' [ "$(grep -c 'points' "$work/out")" -eq 3 ]
     expect 'the number' [ "$(record hoppergrace 'r["submission"]["id"]')" = 4712 ]
 
     rm -rf "$work/in"
