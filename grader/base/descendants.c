@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MOST_PROCESSES 8192
@@ -283,10 +284,27 @@ struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above)
 /* ---- work -----------------------------------------------------------------------------------
  */
 
-/* Returns true for a task that runs, is ready to run, or waits for a disk. */
-static bool is_eager(char state)
+/* Returns true for a thread in vfork, which waits for a child to end or to start a program. The
+ * kernel shows it in state D, and yet nothing has to come from the machine: a child that sleeps
+ * lets it wait for ever. The first word of the file is the number of the call. */
+static bool waits_in_vfork(pid_t pid, pid_t thread)
 {
-    return state == 'R' || state == 'D';
+    char path[64], text[256], *end;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)thread);
+    if (files_read_small(path, text, sizeof text) <= 0) return false;
+    const long call = strtol(text, &end, 10);
+    if (end == text) return false; /* "running" */
+#ifdef SYS_vfork
+    if (call == SYS_vfork) return true;
+#endif
+    return call == SYS_clone || call == SYS_clone3;
+}
+
+/* Returns true for a thread that runs, is ready to run, or waits for a disk. */
+static bool is_eager(pid_t pid, pid_t thread, char state)
+{
+    return state == 'R' || (state == 'D' && !waits_in_vfork(pid, thread));
 }
 
 /* Counts the threads of the process that are eager. */
@@ -303,7 +321,7 @@ static unsigned eager_tasks(pid_t pid)
         snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, atoi(item->d_name));
         if (files_read_small(path, text, sizeof text) <= 0) continue;
         const char *after = strrchr(text, ')');
-        eager += after != NULL && is_eager(after[2]);
+        eager += after != NULL && is_eager(pid, (pid_t)atoi(item->d_name), after[2]);
     }
     if (tasks != NULL) closedir(tasks);
     return eager;
@@ -327,7 +345,7 @@ static void add_work(pid_t pid, struct descendants_work *work)
         return;
     work->seconds += (double)(own[0] + own[1] + (unsigned long long)(waited[0] + waited[1])) /
                      (double)sysconf(_SC_CLK_TCK);
-    work->eager += threads > 1 ? eager_tasks(pid) : is_eager(state);
+    work->eager += threads > 1 ? eager_tasks(pid) : is_eager(pid, pid, state);
 }
 
 struct descendants_work descendants_work(const struct descendants_usage *usage)

@@ -186,6 +186,42 @@ START_TEST(memory_is_counted_wherever_it_is)
 }
 END_TEST
 
+/* ---- what looks like waiting for a disk -------------------------------------------------------
+ */
+
+#define VFORK_NAME "vfork"
+
+static int sleep_on(void *unused)
+{
+    (void)unused;
+    return (int)sleep(600);
+}
+
+/* A thread that waits in vfork for one that sleeps: the kernel shows it in state D. */
+static void wait_in_vfork(void)
+{
+    char *stack = malloc(1 << 20);
+    if (stack == NULL) _exit(1);
+    clone(sleep_on, stack + (1 << 20),
+          CLONE_VM | CLONE_VFORK | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS, NULL);
+    _exit(2);
+}
+
+START_TEST(waiting_in_vfork_is_waiting_for_ever)
+{
+    const char *arguments[] = {"/proc/self/exe", VFORK_NAME, NULL}, *environment[] = {NULL};
+    struct process_spec spec = {.arguments = arguments,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 0.5, .output = 100}};
+    struct process *p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_TIME);
+    process_free(p);
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
 START_TEST(a_folder_is_counted)
 {
     char folder[] = "/tmp/folder.XXXXXX";
@@ -759,6 +795,7 @@ int main(int count, char **arguments)
 {
     for (size_t i = 0; count == 2 && i < sizeof takers / sizeof takers[0]; i++)
         if (strcmp(arguments[1], takers[i].name) == 0) takers[i].take();
+    if (count == 2 && strcmp(arguments[1], VFORK_NAME) == 0) wait_in_vfork();
     Suite *suite = suite_create("grader process");
     TCase *tcase = tcase_create("process");
     tcase_set_timeout(tcase, 300);
@@ -767,6 +804,7 @@ int main(int count, char **arguments)
     tcase_add_loop_test(tcase, limits_hold, 0, sizeof limited / sizeof limited[0]);
     tcase_add_loop_test(tcase, memory_is_counted_wherever_it_is, 0,
                         sizeof takers / sizeof takers[0]);
+    tcase_add_test(tcase, waiting_in_vfork_is_waiting_for_ever);
     tcase_add_test(tcase, a_folder_is_counted);
     tcase_add_test(tcase, a_group_is_made_where_limits_are_handed_down);
     tcase_add_test(tcase, no_group_is_made_where_none_is_of_use);
