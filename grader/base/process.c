@@ -27,7 +27,8 @@
 #define ASK_SECONDS 0.5   /* own clock: time for the program to record where it is */
 #define KILL_SECONDS 10.0 /* after which the supervisor gives up on processes that do not die */
 #define OPEN_FILES 4096
-#define SPARE_TASKS 1024 /* RLIMIT_NPROC above the present number of tasks: stops a fork bomb */
+#define QUEUED_SIGNALS 256 /* RLIMIT_SIGPENDING: the kernel counts signals and timers by user */
+#define SPARE_TASKS 1024   /* RLIMIT_NPROC above the present number of tasks: stops a fork bomb */
 
 /* Shared between the grader and one supervisor. */
 struct process_shared {
@@ -141,6 +142,9 @@ static void become_program(const struct process_spec *spec, const struct cgroup 
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_NOFILE, OPEN_FILES);
     set_limit(RLIMIT_NPROC, descendants_tasks() + SPARE_TASKS);
+    /* Otherwise one program could take all that its user may have, and the grader, or another run,
+     * would get no timer. */
+    set_limit(RLIMIT_SIGPENDING, QUEUED_SIGNALS);
     if (spec->limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, spec->limits.file_bytes);
     /* A last resort in case the supervisor is killed: the time that every core needs for the whole
      * limit, and more. */

@@ -222,6 +222,40 @@ START_TEST(waiting_in_vfork_is_waiting_for_ever)
 }
 END_TEST
 
+/* ---- what is counted by user --------------------------------------------------------------------
+ */
+
+#define SIGNALS_NAME "signals"
+
+/* Queues as many signals for itself as it may. */
+static void queue_signals(void)
+{
+    const union sigval value = {0};
+    sigset_t held;
+    int queued = 0;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &held, NULL);
+    while (queued < 4096 && sigqueue(getpid(), SIGRTMIN, value) == 0) queued++;
+    _exit(queued < 4096 ? 0 : 1);
+}
+
+START_TEST(a_program_leaves_signals_to_others)
+{
+    const char *arguments[] = {"/proc/self/exe", SIGNALS_NAME, NULL}, *environment[] = {NULL};
+    struct process_spec spec = {.arguments = arguments,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 20, .output = 100}};
+    struct process *p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_EXITED);
+    ck_assert_int_eq(process_result(p)->code, 0);
+    process_free(p);
+}
+END_TEST
+
 START_TEST(a_folder_is_counted)
 {
     char folder[] = "/tmp/folder.XXXXXX";
@@ -796,6 +830,7 @@ int main(int count, char **arguments)
     for (size_t i = 0; count == 2 && i < sizeof takers / sizeof takers[0]; i++)
         if (strcmp(arguments[1], takers[i].name) == 0) takers[i].take();
     if (count == 2 && strcmp(arguments[1], VFORK_NAME) == 0) wait_in_vfork();
+    if (count == 2 && strcmp(arguments[1], SIGNALS_NAME) == 0) queue_signals();
     Suite *suite = suite_create("grader process");
     TCase *tcase = tcase_create("process");
     tcase_set_timeout(tcase, 300);
@@ -805,6 +840,7 @@ int main(int count, char **arguments)
     tcase_add_loop_test(tcase, memory_is_counted_wherever_it_is, 0,
                         sizeof takers / sizeof takers[0]);
     tcase_add_test(tcase, waiting_in_vfork_is_waiting_for_ever);
+    tcase_add_test(tcase, a_program_leaves_signals_to_others);
     tcase_add_test(tcase, a_folder_is_counted);
     tcase_add_test(tcase, a_group_is_made_where_limits_are_handed_down);
     tcase_add_test(tcase, no_group_is_made_where_none_is_of_use);
