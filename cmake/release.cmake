@@ -49,7 +49,7 @@ install(DIRECTORY completions docs examples kernels lessons solutions DESTINATIO
     PATTERN "*.20*-*" EXCLUDE)
 # The stubs, and what the student's files and drives include.
 install(DIRECTORY grader/child grader/lessons DESTINATION grader FILES_MATCHING PATTERN "*.h"
-    PATTERN "drive.cu" PATTERN "stub/*" REGEX "13_opencl/drive[.]c$")
+    PATTERN "calls.cu" PATTERN "stub/*" REGEX "13_opencl/drive[.]c$")
 install(FILES grader/learn/measure.sh DESTINATION grader/learn)
 
 set(name overlap-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})

@@ -1,121 +1,17 @@
-/* The child side of lesson 07: makes the student's template from operators that the student has not
- * seen, and calls it. Compiled with each submission, so it includes nothing that takes time. */
+/* The child side of lesson 07: what goes on around the calls of the student's template, which are
+ * compiled apart (calls.cu): macros and overloads of a submission do not reach this file. */
+#include "grader/lessons/07_reductions/calls.h"
 #include "grader/lessons/07_reductions/exchange.h"
 
 #include "grader/child/drive.h"
 #include "grader/child/drive_cuda.h"
 #include "grader/lessons/07_reductions/gate.h"
 #include "kernels/reduce_cub.h"
-#include "reductions.cuh"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- the operators ------------------------------------------------------------------------- */
-
-/* Integers are added as unsigned ones, which wrap: signed overflow is undefined. */
-struct Sum {
-    __device__ int32_t operator()(const int32_t &a, const int32_t &b) const
-    {
-        return (int32_t)((uint32_t)a + (uint32_t)b);
-    }
-    __device__ int64_t operator()(const int64_t &a, const int64_t &b) const
-    {
-        return (int64_t)((uint64_t)a + (uint64_t)b);
-    }
-    __device__ float operator()(const float &a, const float &b) const
-    {
-        return a + b;
-    }
-};
-
-struct Maximum {
-    __device__ float operator()(const float &a, const float &b) const
-    {
-        return a < b ? b : a;
-    }
-};
-
-struct Minimum {
-    __device__ int32_t operator()(const int32_t &a, const int32_t &b) const
-    {
-        return b < a ? b : a;
-    }
-};
-
-struct Product {
-    __device__ uint64_t operator()(const uint64_t &a, const uint64_t &b) const
-    {
-        return a * b;
-    }
-};
-
-/* An operator with a value of its own. */
-struct Modular {
-    uint32_t prime;
-    __device__ uint32_t operator()(const uint32_t &a, const uint32_t &b) const
-    {
-        return (uint32_t)((uint64_t)a * b % prime);
-    }
-};
-
-struct Range {
-    __device__ reduction_range operator()(const reduction_range &a, const reduction_range &b) const
-    {
-        reduction_range both;
-        both.low = b.low < a.low ? b.low : a.low;
-        both.high = a.high < b.high ? b.high : a.high;
-        both.mixed = a.mixed ^ b.mixed;
-        return both;
-    }
-};
-
-/* Every byte for itself. */
-struct Bytewise {
-    template <typename T> __device__ T operator()(const T &a, const T &b) const
-    {
-        T both;
-        for (size_t i = 0; i < sizeof both.bytes; i++)
-            both.bytes[i] = (uint8_t)(a.bytes[i] + b.bytes[i]);
-        return both;
-    }
-};
-
-/* A sum that takes its time: half of the blocks wait, if there is somewhere to wait, until they are
- * told to go on. Host memory: the first number says that they wait, the second lets them go. */
-struct HeldSum {
-    volatile int *gate;
-    __device__ int64_t operator()(const int64_t &a, const int64_t &b) const
-    {
-        if (gate && blockIdx.x % 2) {
-            if (blockIdx.x == 1 && threadIdx.x == 0) gate[0] = 1;
-            while (!gate[1]) {
-            }
-        }
-        return Sum()(a, b);
-    }
-};
-
-template <typename Operator> Operator operator_for(const reduction_case &)
-{
-    return Operator();
-}
-
-template <> Modular operator_for<Modular>(const reduction_case &wanted)
-{
-    Modular modular = {wanted.parameter};
-    return modular;
-}
-
-static volatile int *held_sums_gate; /* of the next call with a HeldSum */
-
-template <> HeldSum operator_for<HeldSum>(const reduction_case &)
-{
-    HeldSum sum = {held_sums_gate};
-    return sum;
-}
 
 /* ---- one case ------------------------------------------------------------------------------ */
 
@@ -171,16 +67,16 @@ static const unsigned char *pool_of(const struct reduction_input *input,
 
 /* Calls the student's reduction. `init` lives here, or in `*pinned`, and is gone when the call has
  * returned. */
-template <typename T, typename Operator>
-static cudaError_t call(const struct reduction_case &wanted, const void *array, void *result,
+static cudaError_t call(const struct reduction_student &student,
+                        const struct reduction_case &wanted, const void *array, void *result,
                         cudaStream_t stream, void *pinned = NULL)
 {
-    Reduction<T, Operator> reduction = {operator_for<Operator>(wanted)};
-    T here, *init = pinned ? (T *)pinned : &here;
-    memcpy((void *)init, wanted.init, sizeof *init);
-    cudaError_t error = reduction((const T *)array, (size_t)wanted.size, (T *)result,
-                                  wanted.with_init ? init : NULL, stream);
-    memset((void *)init, DRIVE_POISON, sizeof *init);
+    alignas(16) unsigned char here[REDUCTION_ELEMENT_SIZE];
+    void *init = pinned ? pinned : here;
+    memcpy(init, wanted.init, student.element);
+    cudaError_t error =
+        student.call(&wanted, array, result, wanted.with_init ? init : NULL, stream);
+    memset(init, DRIVE_POISON, student.element);
     asm volatile("" : : "r"(init) : "memory"); /* or the compiler leaves the memset out */
     return error;
 }
@@ -191,22 +87,11 @@ static void take_results(struct reduction_answer *answer, const unsigned char *r
     for (size_t i = 0; i < 3; i++) memcpy(answer->result[i], results + i * element, element);
 }
 
-/* All that is made for each kind anew; what goes on around it is compiled once. */
-static const struct kind {
-    size_t element; /* bytes */
-    cudaError_t (*call)(const struct reduction_case &wanted, const void *array, void *result,
-                        cudaStream_t stream, void *pinned);
-} kinds[REDUCTION_KINDS] = {
-#define KIND(name, type, operation, pool, words) {sizeof(type), call<type, operation>},
-    REDUCTION_TABLE(KIND)
-#undef KIND
-};
-
 static bool run_case(struct drive *drive, uint32_t index)
 {
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
     const struct reduction_case *wanted = &input->cases[index];
-    const struct kind *kind = &kinds[wanted->kind];
+    const struct reduction_student *kind = &reduction_students[wanted->kind];
     struct reduction_answer *answer = &((struct reduction_output *)drive->output)->answers[index];
     unsigned char results[3 * REDUCTION_ELEMENT_SIZE];
     struct place place;
@@ -222,8 +107,8 @@ static bool run_case(struct drive *drive, uint32_t index)
     if (ok) {
         drive_begin(drive, DRIVE_INJECTIONS, index);
         drive_begin(drive, REDUCTION_PHASE_CASE, index);
-        answer->status = (int32_t)kind->call(*wanted, wanted->size ? place.array : NULL,
-                                             place.results + kind->element, place.stream, NULL);
+        answer->status = (int32_t)call(*kind, *wanted, wanted->size ? place.array : NULL,
+                                       place.results + kind->element, place.stream, NULL);
         drive_end(drive, REDUCTION_PHASE_CASE, index);
         drive_end(drive, DRIVE_INJECTIONS, index);
         answer->later = (int32_t)cudaStreamSynchronize(place.stream);
@@ -247,8 +132,8 @@ static void call_in_peace(struct drive *drive, const struct reduction_case *want
     cudaMemset(place->memory, 0, bytes);
     cudaDeviceSynchronize();
     drive_begin(drive, REDUCTION_PHASE_WARM_UP, 0);
-    answer->status = (int32_t)call<int64_t, Sum>(*wanted, place->array,
-                                                 (int64_t *)place->results + 1, place->stream);
+    answer->status = (int32_t)call(reduction_students[REDUCTION_SUM_INT64], *wanted, place->array,
+                                   (int64_t *)place->results + 1, place->stream);
     drive_end(drive, REDUCTION_PHASE_WARM_UP, 0);
     answer->later = (int32_t)cudaDeviceSynchronize();
     cudaMemset(place->memory, DRIVE_POISON, bytes);
@@ -286,9 +171,9 @@ static bool run_gated(struct drive *drive)
         }
         drive_begin(drive, REDUCTION_PHASE_GATED, 0);
         if (ok && !answer->later)
-            answer->status =
-                (int32_t)call<int64_t, Sum>(*wanted, place.array, (int64_t *)place.results + 1,
-                                            place.stream, pinned + bytes + 3 * sizeof(int64_t));
+            answer->status = (int32_t)call(reduction_students[REDUCTION_SUM_INT64], *wanted,
+                                           place.array, (int64_t *)place.results + 1, place.stream,
+                                           pinned + bytes + 3 * sizeof(int64_t));
         drive_end(drive, REDUCTION_PHASE_GATED, 0);
         answer->held = !gate_gave_up(&gate) && !gate_gave_up(&other_gate);
         gate_open(&gate);
@@ -365,12 +250,11 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
     for (uint32_t i = 0; i < 2 && ok; i++) {
         drive_begin(drive, REDUCTION_PHASE_TOGETHER, first + i);
         int64_t *result = (int64_t *)places[i].results + 1;
-        held_sums_gate = i == 0 ? held : NULL;
+        reduction_held_sums_gate = i == 0 ? held : NULL;
         if (alive)
             answers[i].status =
-                (int32_t)(hold ? call<int64_t, HeldSum>
-                               : call<int64_t, Sum>)(cases[i], places[i].array, result,
-                                                     places[i].stream, NULL);
+                (int32_t)call(hold ? reduction_held_sum : reduction_students[REDUCTION_SUM_INT64],
+                              cases[i], places[i].array, result, places[i].stream, NULL);
         drive_end(drive, REDUCTION_PHASE_TOGETHER, first + i);
     }
     for (uint32_t i = 0; i < 2; i++)
@@ -425,8 +309,8 @@ static bool run_long(struct drive *drive)
         memset(answer, 0, sizeof *answer);
         wanted.size += REDUCTION_TOO_MANY;
         drive_begin(drive, REDUCTION_PHASE_CASE, 0);
-        answer->status = (int32_t)call<int64_t, Sum>(wanted, place.array,
-                                                     (int64_t *)place.results + 1, place.stream);
+        answer->status = (int32_t)call(reduction_students[REDUCTION_SUM_INT64], wanted, place.array,
+                                       (int64_t *)place.results + 1, place.stream);
         drive_end(drive, REDUCTION_PHASE_CASE, 0);
         answer->later = (int32_t)cudaDeviceSynchronize();
     }
@@ -476,6 +360,7 @@ static bool time_student(const struct contest<T> *contest, const char *phase, ui
     struct reduction_answer *answer = contest->answer;
     unsigned char results[3 * sizeof(T)];
     struct reduction_case wanted = {};
+    wanted.kind = sizeof(T) == sizeof(int64_t) ? REDUCTION_SUM_INT64 : REDUCTION_SUM_INT32;
     wanted.size = contest->size;
     cudaError_t error = cudaSuccess;
 
@@ -483,8 +368,8 @@ static bool time_student(const struct contest<T> *contest, const char *phase, ui
     if (!settled()) return false;
     drive_begin(contest->drive, phase, repetition);
     for (uint32_t i = 0; i < calls && !error; i++)
-        error = call<T, Sum>(wanted, contest->place->array, (T *)contest->place->results + 1,
-                             contest->place->stream);
+        error = call(reduction_students[wanted.kind], wanted, contest->place->array,
+                     (T *)contest->place->results + 1, contest->place->stream);
     cudaError_t later = cudaDeviceSynchronize();
     drive_end(contest->drive, phase, repetition);
 

@@ -39,7 +39,7 @@ struct reduction_bytes_64 {
     uint8_t bytes[64];
 };
 
-/* The kinds of reduction: KIND(name, element type, operator in drive.cu, elements in the pool,
+/* The kinds of reduction: KIND(name, element type, operator in calls.cu, elements in the pool,
  * words for messages). */
 // clang-format off
 #define REDUCTION_TABLE(KIND)                                                                     \
