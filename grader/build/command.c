@@ -126,11 +126,14 @@ static void add_compile(struct command_list *list, const struct toolchain *toolc
         add_all(list, c_flags);
     }
     add_names(list, cuda ? "-Xcompiler=" : "");
-    add(list, "-I../src");
+    if (!ours) add(list, "-I../src");
     add(list, "-I../ours/lessons/%s", lesson->folder);
     if (ours) add(list, "-I../ours/grader/lessons/%s", lesson->folder);
     add(list, "-I../ours");
     if (!cuda) add_split(list, toolchain->cuda_include, ";", "-isystem");
+    /* A header of the submission must not stand in for the system's of the same name. nvcc has no
+     * such flag, but what it compiles of ours does nothing but call. */
+    if (ours) add(list, cuda ? "-I../src" : "-idirafter../src");
     add(list, "-MD");
     add(list, "-MF");
     add(list, "../%zu.d", number);

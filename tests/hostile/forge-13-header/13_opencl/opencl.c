@@ -1,0 +1,2 @@
+/* Right; beside it lies a header with the name of a system header. */
+@HONEST_OPENCL@
