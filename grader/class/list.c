@@ -271,8 +271,9 @@ json_t *intake_list(const char *given, const json_t *roster, const char *scratch
             /* nothing */
         } else if (is_gradescope(name, text_string(&metadata), &owner) || is_moodle(name, &owner) ||
                    is_canvas(name, &owner) || is_plain(folder, name, &owner)) {
+            /* Any bytes, as the system has them: a name from an old archive may be no UTF-8. */
             json_array_append_new(json_list(entry_of(entries, &owner), "sources"),
-                                  json_string(path));
+                                  json_string_nocheck(path));
         } else {
             text_add(left_out, left_out->size > 0 ? ", " : "");
             text_add_quoted(left_out, name, strlen(name));

@@ -112,6 +112,7 @@ names()
     git_here clone -q --bare "$work/in/repository" "$work/in/bare.git"
     git_here clone -q --bare "$work/in/repository" "$work/elsewhere"
     echo "file://$work/elsewhere" >"$work/in/link.url"
+    right "$work/in/ren$(printf '\351')e" # from an archive of Windows: no UTF-8
     mkdir "$work/in/empty"
     echo notes >"$work/in/README"
     printf 'Student,ID,Email\r\n"Lovelace, Ada",17,ada@x\r\nGrace Hopper,18,grace@x\r\nAbsent One,19,\r\n' \
@@ -124,9 +125,10 @@ names()
     points bare 5
     points link 5
     points empty 0
+    points 'ren.xe9e' 5
     said 'left out, no submission: README'
     said 'barbara is not in the roster'
-    said '7 submissions, 7 graded now, 0 unchanged, 0 not judged'
+    said '8 submissions, 8 graded now, 0 unchanged, 0 not judged'
     said 'Of the roster 1 handed in nothing.'
     expect 'nothing of a repository was run' [ ! -e "$work/was_run" ]
     expect 'numbers of the roster' grep -q '^"Lovelace, Ada","17"' "$work/canvas.csv"
