@@ -69,6 +69,14 @@ bool evidence_ending_place(const struct evidence *evidence, struct place *place)
     return false;
 }
 
+/* A file that is too large ends the program by a signal, yet no pointer is at fault. */
+static const struct advice *advice_for(const struct evidence *evidence)
+{
+    if (evidence->ending == ENDED_SIGNAL && evidence->signal == SIGXFSZ)
+        return &advices[ENDED_FILES];
+    return &advices[evidence->ending];
+}
+
 /* Returns the run plan's own hint, where it has one for this ending. */
 static const char *hint_of(const struct evidence *evidence)
 {
@@ -79,7 +87,7 @@ static const char *hint_of(const struct evidence *evidence)
     if (plan != NULL && crashed && plan->crash_hint != NULL) return plan->crash_hint;
     if (plan != NULL && evidence->ending == ENDED_TIME && plan->time_hint != NULL)
         return plan->time_hint;
-    return advices[evidence->ending].hint;
+    return advice_for(evidence)->hint;
 }
 
 /* Returns the device's last finding: the device saw the error before the process died of it, and
@@ -234,7 +242,7 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, co
     }
     fail_somewhere(verdict, evidence, what);
     if (finding != NULL) verdict_kind(verdict, trace_finding_kind(finding)->name);
-    verdict_why(verdict, "%s", _(advices[evidence->ending].why));
+    verdict_why(verdict, "%s", _(advice_for(evidence)->why));
     verdict_hint(verdict, "%s", _(hint_of(evidence)));
     return true;
 }

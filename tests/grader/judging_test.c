@@ -303,6 +303,21 @@ START_TEST(a_crash_tells_what_the_device_saw)
 }
 END_TEST
 
+START_TEST(a_file_too_large_is_no_matter_of_pointers)
+{
+    struct evidence e = support_evidence(NULL, 0);
+    struct verdict *v = calloc(1, sizeof *v);
+
+    e.ending = ENDED_SIGNAL;
+    e.signal = SIGXFSZ;
+    ck_assert(verdict_ending(v, &e, NULL));
+    ck_assert_str_eq(v->failures[0].what, "The program was stopped by writing too large a file.");
+    ck_assert_str_eq(v->failures[0].hint, "Look for a file written inside a loop.");
+    free(v);
+    evidence_release(&e);
+}
+END_TEST
+
 /* Slots as a string: G = GPU, L = latest, E = earliest, 1 and 2 = random. */
 static const struct {
     bool gpu, emulator;
@@ -385,6 +400,7 @@ int main(void)
     tcase_add_loop_test(tcase, bad_endings_are_told, 0, sizeof endings / sizeof endings[0]);
     tcase_add_test(tcase, a_lost_record_is_told);
     tcase_add_test(tcase, a_crash_tells_what_the_device_saw);
+    tcase_add_test(tcase, a_file_too_large_is_no_matter_of_pointers);
     tcase_add_loop_test(tcase, where_checks_are_judged, 0, sizeof slot_rows / sizeof slot_rows[0]);
     tcase_add_test(tcase, calls_fail_on_the_emulator_only);
     suite_add_tcase(suite, tcase);
