@@ -107,6 +107,11 @@ const struct refused_row refused_rows[] = {
     ROW(syslog, REFUSED_ALWAYS, 0, 0),
     ROW(acct, REFUSED_ALWAYS, 0, 0),
     ROW(fanotify_init, REFUSED_ALWAYS, 0, 0),
+    /* Would show when files elsewhere are opened, and their names; and a user has few of them. */
+    ROW(inotify_init1, REFUSED_ALWAYS, 0, 0),
+#ifdef SYS_inotify_init
+    ROW(inotify_init, REFUSED_ALWAYS, 0, 0),
+#endif
     ROW(execveat, REFUSED_ALWAYS, 0, 0),
     /* Could change files elsewhere: Landlock restricts access to contents only. */
     ROW(fchmod, REFUSED_TO_RUNNER, 0, 0),

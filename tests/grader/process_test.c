@@ -752,6 +752,7 @@ static const struct {
     CALL(perf_event_open),
     CALL(open_by_handle_at),
     CALL(io_uring_register),
+    CALL(inotify_init1),
 #undef CALL
 };
 
