@@ -143,6 +143,10 @@ expect 'both are built' grep -q "^ninja .* grader $linked $linked\( gpu_parts\)*
 env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" --seed 2 \
     >"$machine/out" 2>"$machine/said" </dev/null || :
 expect 'all are built' grep -q '^ninja .* grader parts\( gpu_parts\)*$' "$machine/calls"
+: >"$machine/calls"
+env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" 2 --class="$machine/handed_in" \
+    >"$machine/out" 2>"$machine/said" </dev/null || :
+expect 'all are built for a class' grep -q '^ninja .* grader parts\( gpu_parts\)*$' "$machine/calls"
 # What a lesson links is read in its judge: in all that have a drive.
 for judge in "$root"/grader/lessons/[0-9]*/judge.c; do
     if grep -q '\.parts = ' "$judge"; then
