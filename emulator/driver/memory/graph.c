@@ -1,7 +1,8 @@
 /* Memory of graphs' allocation nodes. Its address is fixed from the creation of the node until
  * the last graph with a node for it is gone. A launch gives the memory to the submission; a free
  * node, cuMemFreeAsync or cuMemFree takes it back. In between it stays reserved, with poisoned
- * contents. */
+ * contents. A graph may be destroyed while a launch of it is in flight, so the memory also stays
+ * until every operation that frees it has run. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/parts.h"
 
@@ -32,9 +33,9 @@ struct graph_memory *graph_memory_find(CUdeviceptr address)
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static void forget_unused(struct graph_memory *memory)
+static void forget_unused(struct graph_memory *memory, uint64_t caller)
 {
-    if (memory->nodes > 0 || memory->allocated) return;
+    if (memory->nodes > 0 || memory->frees > 0 || memory->allocated) return;
     const struct memory_region *region = region_of(memory);
     struct graph_memory **link = &memories.list;
     while (*link != memory) link = &(*link)->next;
@@ -42,7 +43,7 @@ static void forget_unused(struct graph_memory *memory)
     memories.reserved -= memory->size;
     if (region != NULL) {
         findings_memory_gone(region);
-        memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+        memory_release(region, caller);
     }
     free(memory);
 }
@@ -98,7 +99,7 @@ void graph_memory_release(CUdeviceptr address)
     if (memory == NULL) return;
     assert(memory->nodes > 0);
     memory->nodes--;
-    forget_unused(memory);
+    forget_unused(memory, call_place());
 }
 
 /* ---- operations -------------------------------------------------------------------------- */
@@ -117,20 +118,48 @@ static enum timeline_ran run_allocate(struct operation *operation)
     return run_change(operation, RACES_WRITE);
 }
 
-static enum timeline_ran run_free(struct operation *operation)
+/* Payload of an operation that frees memory; NULL once it has run. */
+static struct graph_memory **freed_by(struct operation *operation)
 {
-    return run_change(operation, RACES_FREE);
+    return (struct graph_memory **)(void *)operation->payload;
 }
 
-static CUresult make_change(struct context *context, const struct graph_memory *memory,
-                            bool allocate, struct operation **operation, struct timeline_work *work)
+static void drop_free(struct operation *operation)
 {
+    struct graph_memory *memory = *freed_by(operation);
+    if (memory == NULL) return;
+    *freed_by(operation) = NULL;
+    memory->frees--;
+    forget_unused(memory, operation->record.caller);
+}
+
+static void copied_free(struct operation *operation)
+{
+    (*freed_by(operation))->frees++;
+}
+
+static enum timeline_ran run_free(struct operation *operation)
+{
+    const enum timeline_ran ran = run_change(operation, RACES_FREE);
+    drop_free(operation); /* the operation itself may live on for long */
+    return ran;
+}
+
+static CUresult make_change(struct context *context, struct graph_memory *memory, bool allocate,
+                            struct operation **made, struct timeline_work *work)
+{
+    struct operation *operation = operation_make(context->legacy, TRACE_WHAT_NONE, sizeof memory);
     *work = (struct timeline_work){.kind = TIMELINE_MARK};
-    *operation = operation_make(context->legacy, TRACE_WHAT_NONE, 0);
-    if (*operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    trace_copy_string((*operation)->record.name, sizeof(*operation)->record.name, thread.call.name);
-    (*operation)->record.address = memory->address;
-    (*operation)->run = allocate ? run_allocate : run_free;
+    *made = operation;
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);
+    operation->record.address = memory->address;
+    operation->run = allocate ? run_allocate : run_free;
+    if (allocate) return CUDA_SUCCESS;
+    *freed_by(operation) = memory;
+    operation->copied = copied_free;
+    operation->drop = drop_free;
+    copied_free(operation);
     return CUDA_SUCCESS;
 }
 
@@ -149,14 +178,14 @@ CUresult graph_memory_allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct ope
     params->accessDescs = NULL; /* the device has access to its own memory anyway */
     params->accessDescCount = 0;
     CUresult code = make_change(thread_context(), memory, true, operation, work);
-    if (code != CUDA_SUCCESS) forget_unused(memory);
+    if (code != CUDA_SUCCESS) forget_unused(memory, call_place());
     return code;
 }
 
 CUresult graph_memory_free(const CUDA_MEM_FREE_NODE_PARAMS *params, struct operation **operation,
                            struct timeline_work *work)
 {
-    const struct graph_memory *memory = graph_memory_find(params->dptr);
+    struct graph_memory *memory = graph_memory_find(params->dptr);
     if (memory == NULL) return CUDA_ERROR_INVALID_VALUE;
     return make_change(thread_context(), memory, false, operation, work);
 }
@@ -172,14 +201,15 @@ CUresult graph_memory_free_now(struct graph_memory *memory, struct stream *strea
         finding_put(&found);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (stream != NULL) {
-        TRY(make_change(stream->object.context, memory, false, &operation, &work));
-        operation->record.stream = stream->object.id;
-        TRY(operation_submit(operation, stream, &work, NULL, NULL));
+    if (stream == NULL) {
+        graph_memory_set_allocated(memory, false);
+        forget_unused(memory, call_place());
+        return CUDA_SUCCESS;
     }
+    TRY(make_change(stream->object.context, memory, false, &operation, &work));
+    operation->record.stream = stream->object.id;
     graph_memory_set_allocated(memory, false);
-    forget_unused(memory);
-    return CUDA_SUCCESS;
+    return operation_submit(operation, stream, &work, NULL, NULL); /* may end the memory */
 }
 
 /* ---- attributes -------------------------------------------------------------------------- */

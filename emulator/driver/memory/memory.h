@@ -56,6 +56,8 @@ struct graph_memory {
     uint64_t address, size, id; /* of the region, which may have ended with its context */
     unsigned nodes;             /* allocation nodes for it: in a graph and in its executable
                                    graph */
+    unsigned frees;             /* operations that free it, of nodes and of launches, and have not
+                                   run */
     bool allocated;             /* as of the calls made so far: launched and not freed since */
     struct graph_memory *next;
 };

@@ -1,0 +1,86 @@
+/* What graphs, their nodes and their memory keep while launches are in flight, when nodes change,
+ * and when a graph belongs to another one. */
+#include "tests/driver/support.h"
+
+#include <string.h>
+
+enum { N = 256, BYTES = N * 4 };
+
+static CUgraph graph;
+static CUstream stream;
+
+static void begin(int order)
+{
+    test_context(order);
+    stream = test_stream(CU_STREAM_NON_BLOCKING);
+    OK(cuGraphCreate(&graph, 0));
+}
+
+/* Captures `set` of memory that the graph allocates, and a copy of it to `to`; the graph frees it
+ * too if `frees`. Returns the memory. */
+static CUdeviceptr capture_own_memory(unsigned *to, bool frees)
+{
+    CUdeviceptr p;
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cuMemAllocAsync(&p, BYTES, stream));
+    OK(test_launch("set", stream, p, 7, N));
+    OK(cuMemcpyDtoHAsync(to, p, BYTES, stream));
+    if (frees) OK(cuMemFreeAsync(p, stream));
+    OK(cuGraphDestroy(graph));
+    OK(cuStreamEndCapture(stream, &graph));
+    return p;
+}
+
+static void launch_and_destroy(void)
+{
+    CUgraphExec exec;
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
+static cuuint64_t reserved(void)
+{
+    cuuint64_t bytes;
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
+    return bytes;
+}
+
+START_TEST(memory_stays_for_launches_of_a_graph_that_is_gone)
+{
+    begin(_i);
+    unsigned *out = test_pinned(BYTES);
+    capture_own_memory(out, true);
+    launch_and_destroy();
+    OK(cuStreamSynchronize(stream));
+    ck_assert_uint_eq(out[N - 1], 7);
+    ck_assert_uint_eq(reserved(), 0);
+}
+END_TEST
+
+START_TEST(memory_that_is_freed_in_a_stream_stays_for_the_launch_before)
+{
+    begin(_i);
+    unsigned *out = test_pinned(BYTES);
+    CUdeviceptr p = capture_own_memory(out, false);
+    launch_and_destroy();
+    OK(cuMemFreeAsync(p, stream));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(p, stream));
+    OK(cuStreamSynchronize(stream));
+    ck_assert_uint_eq(out[N - 1], 7);
+    ck_assert_uint_eq(reserved(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("graphs' lives");
+    TCase *tcase = tcase_create("graphs' lives");
+    tcase_set_timeout(tcase, 300);
+    suite_add_tcase(suite, tcase);
+    tcase_add_loop_test(tcase, memory_stays_for_launches_of_a_graph_that_is_gone, 0, ORDERS);
+    tcase_add_loop_test(tcase, memory_that_is_freed_in_a_stream_stays_for_the_launch_before, 0,
+                        ORDERS);
+    return test_main(suite);
+}
