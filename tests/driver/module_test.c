@@ -256,6 +256,40 @@ START_TEST(a_librarys_kernels_run_in_any_context)
 }
 END_TEST
 
+/* As on an H200, for the work of every context that has the library's code. */
+START_TEST(unloading_a_library_waits_for_its_kernels)
+{
+    enum { CONTEXTS = 2 };
+    CUlibrary library;
+    CUkernel kernel;
+    CUcontext other;
+    CUgraph graph;
+    CUstream streams[CONTEXTS];
+    unsigned *out[CONTEXTS];
+    test_context(_i);
+    OK(cuLibraryLoadData(&library, small, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "bounded"));
+    for (int i = 0; i < CONTEXTS; i++) {
+        unsigned b = 0;
+        if (i > 0) OK(cuCtxCreate(&other, NULL, 0, 0));
+        streams[i] = test_stream(CU_STREAM_NON_BLOCKING);
+        out[i] = test_pinned(sizeof **out);
+        void *parameters[] = {&out[i], &b};
+        OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, streams[i], parameters, NULL));
+    }
+    OK(cuLibraryUnload(library));
+    for (int i = 0; i < CONTEXTS; i++) {
+        ck_assert_uint_eq(*out[i], 7);
+        OK(cuStreamQuery(streams[i]));
+    }
+    OK(cuLibraryLoadData(&library, small, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuStreamBeginCapture(streams[1], CU_STREAM_CAPTURE_MODE_GLOBAL));
+    FAILS(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuLibraryUnload(library));
+    FAILS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(streams[1], &graph));
+    OK(cuLibraryUnload(library));
+}
+END_TEST
+
 START_TEST(what_is_known_of_a_function)
 {
     CUmodule module;
@@ -497,6 +531,7 @@ int main(void)
         a_module_is_loaded_from_a_file,
         an_instruction_that_does_not_exist_refuses_the_module,
         a_librarys_kernels_run_in_any_context,
+        unloading_a_library_waits_for_its_kernels,
         what_is_known_of_a_function,
         an_entry_of_a_library_is_read_when_it_is_used,
         a_text_that_is_loaded_again_is_the_same_code,

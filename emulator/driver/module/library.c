@@ -87,9 +87,27 @@ CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
     return library_make(image, outcome, library);
 }
 
+/* Waits, as cuModuleUnload does and as an H200 does, for the work of every context that has the
+ * library's code. Returns the library; NULL: another thread has unloaded it meanwhile. An error of
+ * that work becomes the call's result. */
+static struct library *unused_library(struct library *library)
+{
+    const void *handle = library;
+    for (size_t waited = 0; library != NULL; waited++) {
+        const struct module *module = library->modules;
+        for (size_t i = 0; i < waited && module != NULL; i++) module = module->next;
+        if (module == NULL) break;
+        const CUresult code = wait_for_context_on_gpus(module->object.context);
+        if (thread.owed == CUDA_SUCCESS) thread.owed = code;
+        library = object_peek(handle, OBJECT_LIBRARY);
+    }
+    return library;
+}
+
 CUresult driver_cuLibraryUnload(CUlibrary library)
 {
     struct library *found = object_find(library, OBJECT_LIBRARY);
+    if (found != NULL) found = unused_library(found);
     if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
     thread.call.object = found->object.id;
     while (found->modules != NULL) module_end(&found->modules->object, true);
