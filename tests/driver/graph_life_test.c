@@ -73,6 +73,66 @@ START_TEST(memory_that_is_freed_in_a_stream_stays_for_the_launch_before)
 }
 END_TEST
 
+/* ---- what a capture prohibits ------------------------------------------------------------ */
+
+static CUarray array;
+static CUmipmappedArray levels;
+static const CUDA_ARRAY3D_DESCRIPTOR texels = {
+    .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+
+static CUresult create_array(void)
+{
+    CUarray made;
+    return cuArrayCreate(&made, &(CUDA_ARRAY_DESCRIPTOR){8, 8, CU_AD_FORMAT_FLOAT, 1});
+}
+
+static CUresult create_plane(void)
+{
+    CUarray made;
+    return cuArray3DCreate(&made, &texels);
+}
+
+static CUresult destroy_array(void)
+{
+    return cuArrayDestroy(array);
+}
+
+static CUresult create_levels(void)
+{
+    CUmipmappedArray made;
+    return cuMipmappedArrayCreate(&made, &texels, 2);
+}
+
+static CUresult destroy_levels(void)
+{
+    return cuMipmappedArrayDestroy(levels);
+}
+
+static CUresult unload_module(void)
+{
+    return cuModuleUnload(test_module);
+}
+
+/* As on an H200: each allocates or waits for the context. */
+START_TEST(arrays_and_modules_neither_come_nor_go_during_a_capture)
+{
+    static CUresult (*const calls[])(void) = {create_array,  create_plane,   destroy_array,
+                                              create_levels, destroy_levels, unload_module};
+    CUgraph captured;
+    begin(LATEST);
+    test_kernel("set");
+    OK(cuArray3DCreate(&array, &texels));
+    OK(cuMipmappedArrayCreate(&levels, &texels, 2));
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        const CUresult code = calls[i]();
+        ck_assert_msg(code == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "%zu: %d", i, (int)code);
+        FAILS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &captured));
+    }
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) OK(calls[i]());
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("graphs' lives");
@@ -82,5 +142,6 @@ int main(void)
     tcase_add_loop_test(tcase, memory_stays_for_launches_of_a_graph_that_is_gone, 0, ORDERS);
     tcase_add_loop_test(tcase, memory_that_is_freed_in_a_stream_stays_for_the_launch_before, 0,
                         ORDERS);
+    tcase_add_test(tcase, arrays_and_modules_neither_come_nor_go_during_a_capture);
     return test_main(suite);
 }
