@@ -73,6 +73,76 @@ START_TEST(memory_that_is_freed_in_a_stream_stays_for_the_launch_before)
 }
 END_TEST
 
+/* ---- attributes of kernel nodes ---------------------------------------------------------- */
+
+/* The parameters of `set` of N elements, in `blocks` blocks. */
+static const CUDA_KERNEL_NODE_PARAMS *set_in(unsigned blocks, CUdeviceptr p, uint64_t value)
+{
+    static CUDA_KERNEL_NODE_PARAMS params;
+    static CUdeviceptr to;
+    static uint64_t with;
+    static int n = N;
+    static void *arguments[] = {&to, &with, &n};
+    to = p;
+    with = value;
+    params = (CUDA_KERNEL_NODE_PARAMS){.func = test_kernel("set"),
+                                       .gridDimX = blocks,
+                                       .gridDimY = 1,
+                                       .gridDimZ = 1,
+                                       .blockDimX = 128,
+                                       .blockDimY = 1,
+                                       .blockDimZ = 1,
+                                       .kernelParams = arguments};
+    return &params;
+}
+
+static unsigned launched(CUgraphExec exec, CUdeviceptr p)
+{
+    unsigned out[N];
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH(out, p, BYTES));
+    return out[N - 1];
+}
+
+START_TEST(an_executable_graphs_node_keeps_its_attributes)
+{
+    static const CUkernelNodeAttrValue values[] = {{.cooperative = 1}, {.clusterDim = {2, 1, 1}}};
+    static const CUkernelNodeAttrID ids[] = {CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                             CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    CUgraphNode node;
+    CUgraphExec exec;
+    begin(_i / 2);
+    CUdeviceptr p = test_device(BYTES);
+    const bool clusters = _i % 2;
+    OK(cuGraphAddKernelNode(&node, graph, NULL, 0, set_in(4, p, 3)));
+    OK(cuGraphKernelNodeSetAttribute(node, ids[clusters], &values[clusters]));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    ck_assert_uint_eq(launched(exec, p), 3);
+    OK(cuGraphExecKernelNodeSetParams(exec, node, set_in(8, p, 9)));
+    ck_assert_uint_eq(launched(exec, p), 9);
+    const CUresult uneven = clusters ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+    FAILS(uneven, cuGraphExecKernelNodeSetParams(exec, node, set_in(3, p, 9)));
+    FAILS(uneven, cuGraphKernelNodeSetParams(node, set_in(3, p, 9)));
+}
+END_TEST
+
+START_TEST(attributes_are_copied_whether_set_or_not)
+{
+    CUgraphNode with, without;
+    CUkernelNodeAttrValue value = {.clusterDim = {2, 1, 1}};
+    begin(LATEST);
+    CUdeviceptr p = test_device(BYTES);
+    OK(cuGraphAddKernelNode(&with, graph, NULL, 0, set_in(4, p, 3)));
+    OK(cuGraphAddKernelNode(&without, graph, NULL, 0, set_in(3, p, 3)));
+    OK(cuGraphKernelNodeSetAttribute(with, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphKernelNodeCopyAttributes(without, with));
+    OK(cuGraphKernelNodeCopyAttributes(with, without));
+    OK(cuGraphKernelNodeGetAttribute(with, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+    ck_assert_uint_eq(value.clusterDim.x, 0);
+}
+END_TEST
+
 /* ---- what a capture prohibits ------------------------------------------------------------ */
 
 static CUarray array;
@@ -142,6 +212,8 @@ int main(void)
     tcase_add_loop_test(tcase, memory_stays_for_launches_of_a_graph_that_is_gone, 0, ORDERS);
     tcase_add_loop_test(tcase, memory_that_is_freed_in_a_stream_stays_for_the_launch_before, 0,
                         ORDERS);
+    tcase_add_loop_test(tcase, an_executable_graphs_node_keeps_its_attributes, 0, 2 * ORDERS);
+    tcase_add_test(tcase, attributes_are_copied_whether_set_or_not);
     tcase_add_test(tcase, arrays_and_modules_neither_come_nor_go_during_a_capture);
     return test_main(suite);
 }

@@ -349,7 +349,8 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams 
      * failure. */
     struct graph *aside = graph_make();
     struct graph_node *with = aside != NULL ? graph_node_make(aside, params->type) : NULL;
-    CUresult code = with != NULL ? graph_node_set(with, params) : CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult code = with != NULL ? graph_node_set_like(with, params, node->operation)
+                                 : CUDA_ERROR_OUT_OF_MEMORY;
     if (code != CUDA_SUCCESS) goto done;
     code = CUDA_ERROR_INVALID_VALUE;
     if (graph_node_may_become(node, with) != CU_GRAPH_EXEC_UPDATE_SUCCESS) goto done;

@@ -332,6 +332,12 @@ static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS 
 
 CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params)
 {
+    return graph_node_set_like(node, params, node->operation);
+}
+
+CUresult graph_node_set_like(struct graph_node *node, CUgraphNodeParams *params,
+                             const struct operation *like)
+{
     const struct node_kind *kind = &kinds[params->type];
     struct operation *operation = NULL;
     struct timeline_work work = {.kind = TIMELINE_MARK};
@@ -340,9 +346,10 @@ CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params)
         return graph_conditional_set(node, &params->conditional);
     if (kind->make == NULL) return CUDA_SUCCESS;
     TRY(kind->make(params, &operation, &work));
-    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL && node->operation != NULL)
-        launch_set_like(operation, node->operation);
-    CUresult code = node_fill(node, params, operation, &work);
+    CUresult code = CUDA_SUCCESS;
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL && like != NULL)
+        code = launch_set_like(operation, like);
+    if (code == CUDA_SUCCESS) code = node_fill(node, params, operation, &work);
     if (code != CUDA_SUCCESS) operation_drop(operation);
     return code;
 }

@@ -195,7 +195,9 @@ CUresult driver_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src
     struct graph_node *to, *from;
     TRY(node_of_type(dst, CU_GRAPH_NODE_TYPE_KERNEL, &to));
     TRY(node_of_type(src, CU_GRAPH_NODE_TYPE_KERNEL, &from));
-    launch_set_like(to->operation, from->operation);
+    /* Not the launch's own error, as on an H200. */
+    if (launch_set_like(to->operation, from->operation) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_VALUE;
     to->priority = from->priority;
     return CUDA_SUCCESS;
 }

@@ -122,6 +122,9 @@ CUresult graph_node_add(CUgraphNode *handle, CUgraph graph, const CUgraphNode *d
 /* Gives the node new parameters of the same type; nothing changes on failure. Output fields of
  * `params` (an embedded graph, an address) are filled in. */
 CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params);
+/* The same, with the attributes of another node's operation, if that is a kernel; NULL: none. */
+CUresult graph_node_set_like(struct graph_node *node, CUgraphNodeParams *params,
+                             const struct operation *like);
 /* Like graph_node_set, from an operation that was made for a stream; on success the node owns
  * it. */
 CUresult graph_node_take(struct graph_node *node, struct operation *operation,

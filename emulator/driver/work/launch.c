@@ -754,11 +754,24 @@ bool launch_is_like(const struct operation *operation, const struct operation *o
            memcmp(launch->cluster, like->cluster, sizeof launch->cluster) == 0;
 }
 
-void launch_set_like(struct operation *operation, const struct operation *other)
+static bool has_made_cluster(const struct launch *launch)
 {
+    return exec_function_info(launch->function->code)->cluster[0] > 0;
+}
+
+CUresult launch_set_like(struct operation *operation, const struct operation *other)
+{
+    struct launch *launch = (void *)operation->payload;
     const struct launch *like = (const void *)other->payload;
+    if (!has_made_cluster(launch) && !has_made_cluster(like)) {
+        if (like->cluster[0] > 0)
+            TRY(launch_set_cluster(operation, like->cluster));
+        else
+            for (int i = 0; i < 3; i++)
+                launch->cluster[i] = (unsigned)launch->function->cluster.size[i];
+    }
     launch_set_cooperative(operation, like->cooperative);
-    if (like->cluster[0] > 0) launch_set_cluster(operation, like->cluster);
+    return CUDA_SUCCESS;
 }
 
 void launch_set_cooperative(struct operation *operation, bool cooperative)

@@ -32,9 +32,10 @@ void launch_set_cooperative(struct operation *operation, bool cooperative);
 /* Blocks per cluster axis; zeros: no clusters. */
 void launch_cluster(const struct operation *operation, unsigned cluster[3]);
 CUresult launch_set_cluster(struct operation *operation, const unsigned cluster[3]);
-/* Compare and copy both settings (cooperative, cluster); what a kernel was compiled for stays. */
+/* Compare and copy both settings (cooperative, cluster); what a kernel was compiled for stays.
+ * Nothing is copied if the clusters do not divide the grid. */
 bool launch_is_like(const struct operation *operation, const struct operation *other);
-void launch_set_like(struct operation *operation, const struct operation *other);
+CUresult launch_set_like(struct operation *operation, const struct operation *other);
 
 /* The memory in use by a copy that the host does not wait for, from its submission on. */
 struct copy_flight {
