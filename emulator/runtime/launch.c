@@ -199,9 +199,12 @@ cudaError_t runtime_cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const
 cudaError_t runtime_cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
 {
     CUfunction function;
-    cudaError_t error = runtime_function(func, &function);
+    CUkernel kernel;
+    cudaError_t error = runtime_function(func, &function); /* needs a context, as a launch does */
+    if (error == cudaSuccess) error = runtime_kernel(func, &kernel);
     if (error != cudaSuccess) return error;
-    error = runtime_error(cuFuncSetAttribute(function, (CUfunction_attribute)attr, value));
+    error = runtime_error(
+        cuKernelSetAttribute((CUfunction_attribute)attr, value, kernel, runtime_device()));
     if (error == cudaSuccess) runtime_forget_error(); /* as CUDA 13 does */
     return error;
 }

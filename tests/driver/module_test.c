@@ -290,6 +290,39 @@ START_TEST(unloading_a_library_waits_for_its_kernels)
 }
 END_TEST
 
+/* What cuFuncSetAttribute said of a function holds, whatever its kernel is told; else the kernel's
+ * latest value does. */
+START_TEST(a_functions_own_attributes_come_before_its_kernels)
+{
+    static const CUfunction_attribute room = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                      wide = CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction function, same;
+    int value;
+    test_context(_i);
+    OK(cuLibraryLoadData(&library, small, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "bounded"));
+    OK(cuKernelGetFunction(&function, kernel));
+    for (int bytes = 60000; bytes <= 70000; bytes += 10000) {
+        OK(cuKernelSetAttribute(room, bytes, kernel, 0));
+        OK(cuFuncGetAttribute(&value, room, function));
+        ck_assert_int_eq(value, bytes);
+    }
+    OK(cuFuncSetAttribute(function, room, 90000));
+    OK(cuFuncSetAttribute(function, wide, 1));
+    OK(cuKernelSetAttribute(room, 80000, kernel, 0));
+    OK(cuKernelGetFunction(&same, kernel));
+    ck_assert_ptr_eq(same, function);
+    OK(cuFuncGetAttribute(&value, room, function));
+    ck_assert_int_eq(value, 90000);
+    OK(cuFuncGetAttribute(&value, wide, function));
+    ck_assert_int_eq(value, 1);
+    OK(cuKernelGetAttribute(&value, room, kernel, 0));
+    ck_assert_int_eq(value, 80000);
+}
+END_TEST
+
 START_TEST(what_is_known_of_a_function)
 {
     CUmodule module;
@@ -532,6 +565,7 @@ int main(void)
         an_instruction_that_does_not_exist_refuses_the_module,
         a_librarys_kernels_run_in_any_context,
         unloading_a_library_waits_for_its_kernels,
+        a_functions_own_attributes_come_before_its_kernels,
         what_is_known_of_a_function,
         an_entry_of_a_library_is_read_when_it_is_used,
         a_text_that_is_loaded_again_is_the_same_code,

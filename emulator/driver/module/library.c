@@ -135,8 +135,6 @@ static struct kernel *kernel_make(struct library *library, const struct ptx_func
     if (kernel == NULL) return NULL;
     kernel->library = library;
     kernel->name = entry->name;
-    kernel->max_dynamic_shared = -1; /* -1: the function's own value applies */
-    kernel->carveout = -1;
     kernel->next = library->kernels;
     library->kernels = kernel;
     object_add(&kernel->object, OBJECT_KERNEL);
@@ -226,6 +224,13 @@ struct kernel *kernel_find(CUkernel handle)
     return object_find(handle, OBJECT_KERNEL);
 }
 
+static void apply_settings(const struct kernel_settings *settings, struct function *function)
+{
+    for (int i = 0; i < FUNCTION_SETTINGS; i++)
+        if (settings->set & ~function->own & 1u << i)
+            *function_setting_of(function, i) = settings->values[i];
+}
+
 CUresult kernel_function(struct kernel *kernel, struct context *context, struct function **function)
 {
     struct module *module;
@@ -233,10 +238,7 @@ CUresult kernel_function(struct kernel *kernel, struct context *context, struct 
     TRY(context_check(context));
     TRY(library_module(kernel->library, context, &module));
     TRY(module_function(module, kernel->name, function));
-    if (kernel->max_dynamic_shared >= 0)
-        (*function)->max_dynamic_shared = kernel->max_dynamic_shared;
-    if (kernel->carveout >= 0) (*function)->carveout = kernel->carveout;
-    if (kernel->has_cluster) (*function)->cluster = kernel->cluster;
+    apply_settings(&kernel->settings[context->device], *function);
     return CUDA_SUCCESS;
 }
 
@@ -289,7 +291,12 @@ CUresult driver_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUker
     NEED_POINTER(pi);
     NEED_DEVICE(dev);
     TRY(function_of(kernel, &found, &function));
-    return function_attribute(function, attrib, pi);
+    const int setting = function_setting(attrib);
+    const struct kernel_settings *settings = &found->settings[dev];
+    if (setting < 0 || !(settings->set & 1u << setting))
+        return function_attribute(function, attrib, pi);
+    *pi = settings->values[setting];
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
@@ -299,11 +306,12 @@ CUresult driver_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUker
     struct function *function;
     NEED_DEVICE(dev);
     TRY(function_of(kernel, &found, &function));
-    TRY(function_attribute_set(function, attrib, val));
-    found->max_dynamic_shared = function->max_dynamic_shared;
-    found->carveout = function->carveout;
-    found->cluster = function->cluster;
-    found->has_cluster = true;
+    TRY(function_attribute_check(function, attrib, &val, dev));
+    const int setting = function_setting(attrib);
+    struct kernel_settings *settings = &found->settings[dev];
+    settings->values[setting] = val;
+    settings->set |= 1u << setting;
+    if (dev == device_current()) apply_settings(settings, function);
     return CUDA_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/stream.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -505,41 +506,64 @@ CUresult function_attribute(const struct function *function, CUfunction_attribut
     return CUDA_SUCCESS;
 }
 
-CUresult function_attribute_set(struct function *function, CUfunction_attribute attribute,
-                                int value)
+static const struct {
+    CUfunction_attribute attribute;
+    size_t offset; /* in struct function */
+} settings[FUNCTION_SETTINGS] = {
+    {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+     offsetof(struct function, max_dynamic_shared)},
+    {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, offsetof(struct function, carveout)},
+    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, offsetof(struct function, cluster.size[0])},
+    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, offsetof(struct function, cluster.size[1])},
+    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, offsetof(struct function, cluster.size[2])},
+    {CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+     offsetof(struct function, cluster.non_portable)},
+    {CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+     offsetof(struct function, cluster.policy)},
+};
+
+int function_setting(CUfunction_attribute attribute)
+{
+    for (int i = 0; i < FUNCTION_SETTINGS; i++)
+        if (settings[i].attribute == attribute) return i;
+    return -1;
+}
+
+int *function_setting_of(struct function *function, int setting)
+{
+    return (int *)(void *)((char *)function + settings[setting].offset);
+}
+
+/* The least and the greatest value of an attribute that can be set. */
+static void setting_range(const struct function *function, CUfunction_attribute attribute,
+                          int device, int *least, int *most)
 {
     const struct exec_function_info *info = exec_function_info(function->code);
-    switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 ||
-            value > device_says(device_current(),
-                                CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
-                        (int)info->static_shared)
-            return CUDA_ERROR_INVALID_VALUE;
-        function->max_dynamic_shared = value;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
-        function->carveout = value;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        if (value < 0 || info->cluster[0] > 0) return CUDA_ERROR_INVALID_VALUE;
-        function->cluster.size[(int)attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        function->cluster.non_portable = value != 0;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT ||
-            value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
-            return CUDA_ERROR_INVALID_VALUE;
-        function->cluster.policy = value;
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
+    *least = 0;
+    *most = INT32_MAX;
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
+        *most = device_says(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
+                (int)info->static_shared;
+    } else if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) {
+        *least = -1;
+        *most = 100;
+    } else if (attribute == CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) {
+        *most = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+    } else if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) {
+        *most = 1;
+    } else if (info->cluster[0] > 0) {
+        *most = -1; /* the clusters that it was compiled for stay */
     }
+}
+
+CUresult function_attribute_check(const struct function *function, CUfunction_attribute attribute,
+                                  int *value, int device)
+{
+    int least, most;
+    if (function_setting(attribute) < 0) return CUDA_ERROR_INVALID_VALUE;
+    if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) *value = *value != 0;
+    setting_range(function, attribute, device, &least, &most);
+    return *value >= least && *value <= most ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult driver_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
@@ -554,7 +578,11 @@ CUresult driver_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib
 {
     struct function *function;
     TRY(function_find(hfunc, &function));
-    return function_attribute_set(function, attrib, value);
+    TRY(function_attribute_check(function, attrib, &value, device_current()));
+    const int setting = function_setting(attrib);
+    *function_setting_of(function, setting) = value;
+    function->own |= 1u << setting;
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)

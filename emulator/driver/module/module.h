@@ -38,6 +38,8 @@ struct function_cluster {
     int policy; /* CUclusterSchedulingPolicy */
 };
 
+enum { FUNCTION_SETTINGS = 7 }; /* attributes that can be set */
+
 struct function {
     struct object object;
     struct module *module;
@@ -47,6 +49,7 @@ struct function {
     int carveout;
     CUfunc_cache cache;
     struct function_cluster cluster;
+    unsigned own; /* the attributes set by cuFuncSetAttribute, a bit each (FUNCTION_SETTINGS) */
     struct told_launch told;
 };
 

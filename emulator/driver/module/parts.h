@@ -62,10 +62,12 @@ struct kernel {
     struct library *library;
     const char *name;
     struct kernel *next; /* of the library */
-    int max_dynamic_shared;
-    int carveout;
-    bool has_cluster; /* `cluster` was set */
-    struct function_cluster cluster;
+    /* What cuKernelSetAttribute set, by device. It holds for the kernel's function in each context
+     * of the device, but for what the function has been told by cuFuncSetAttribute. */
+    struct kernel_settings {
+        unsigned set; /* a bit for each attribute that was set */
+        int values[FUNCTION_SETTINGS];
+    } settings[MEMORY_DEVICES];
 };
 
 struct library {
@@ -91,9 +93,12 @@ CUresult kernel_function(struct kernel *kernel, struct context *context,
 /* Reads one attribute of a function. */
 CUresult function_attribute(const struct function *function, CUfunction_attribute attribute,
                             int *value);
-/* Checks and sets one attribute. */
-CUresult function_attribute_set(struct function *function, CUfunction_attribute attribute,
-                                int value);
+/* The number of an attribute that can be set, and where a function has it; -1: it cannot. */
+int function_setting(CUfunction_attribute attribute);
+int *function_setting_of(struct function *function, int setting);
+/* Checks a value for a function on a device, and makes it the one that is kept. */
+CUresult function_attribute_check(const struct function *function, CUfunction_attribute attribute,
+                                  int *value, int device);
 
 /* ---- options and logs (jit.c) ------------------------------------------------------------- */
 
