@@ -323,6 +323,28 @@ START_TEST(a_functions_own_attributes_come_before_its_kernels)
 }
 END_TEST
 
+static CUfunction asked_about;
+
+static size_t room_by_block(int threads)
+{
+    int value;
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, asked_about));
+    return threads > value / 2 ? 1 << 20 : 0;
+}
+
+START_TEST(a_function_that_an_occupancy_asks_may_call_cuda)
+{
+    CUmodule module;
+    int grid, block;
+    test_context(_i);
+    alarm(60); /* in place of a deadlock */
+    OK(cuModuleLoadData(&module, small));
+    OK(cuModuleGetFunction(&asked_about, module, "bounded"));
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, asked_about, room_by_block, 0, 0));
+    ck_assert_int_eq(block, 32);
+}
+END_TEST
+
 START_TEST(what_is_known_of_a_function)
 {
     CUmodule module;
@@ -566,6 +588,7 @@ int main(void)
         a_librarys_kernels_run_in_any_context,
         unloading_a_library_waits_for_its_kernels,
         a_functions_own_attributes_come_before_its_kernels,
+        a_function_that_an_occupancy_asks_may_call_cuda,
         what_is_known_of_a_function,
         an_entry_of_a_library_is_read_when_it_is_used,
         a_text_that_is_loaded_again_is_the_same_code,

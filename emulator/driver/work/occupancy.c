@@ -98,6 +98,19 @@ CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfu
                                                                        dynamicSMemSize, 0);
 }
 
+/* Calls a function of the submission, which may call CUDA itself: without the driver's lock. */
+static size_t shared_for(CUoccupancyB2DSize of_block, int size)
+{
+    const CUresult owed = thread.owed;
+    thread.locked = false;
+    pthread_mutex_unlock(&driver.lock);
+    const size_t bytes = of_block(size);
+    pthread_mutex_lock(&driver.lock);
+    thread.locked = true;
+    thread.owed = owed;
+    return bytes;
+}
+
 CUresult
 driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
                                                  CUoccupancyB2DSize blockSizeToDynamicSMemSize,
@@ -116,8 +129,11 @@ driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSiz
     int best_size = 0, best_blocks = 0;
     /* The largest block size among those that keep the most threads resident. */
     for (int size = most; size > 0; size -= size % 32 != 0 ? size % 32 : 32) {
-        size_t shared =
-            blockSizeToDynamicSMemSize != NULL ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
+        size_t shared = dynamicSMemSize;
+        if (blockSizeToDynamicSMemSize != NULL) {
+            shared = shared_for(blockSizeToDynamicSMemSize, size);
+            TRY(function_find(func, &function)); /* it may have been unloaded meanwhile */
+        }
         int blocks = (int)occupancy_blocks(device_current(), function, (uint64_t)size, shared);
         if (blocks * size <= best_blocks * best_size) continue;
         best_size = size;
