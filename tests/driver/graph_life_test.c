@@ -73,6 +73,33 @@ START_TEST(memory_that_is_freed_in_a_stream_stays_for_the_launch_before)
 }
 END_TEST
 
+START_TEST(memory_nodes_cannot_be_changed)
+{
+    CUgraphNode nodes[2];
+    CUgraphExec exec;
+    CUgraphNodeParams params[2] = {
+        {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+         .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+                   .bytesize = BYTES}},
+        {.type = CU_GRAPH_NODE_TYPE_MEM_FREE}};
+    CUDA_MEM_ALLOC_NODE_PARAMS kept;
+    begin(LATEST);
+    OK(cuGraphAddNode(&nodes[0], graph, NULL, NULL, 0, &params[0]));
+    const CUdeviceptr p = params[1].free.dptr = params[0].alloc.dptr;
+    OK(cuGraphAddNode(&nodes[1], graph, nodes, NULL, 1, &params[1]));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    params[0].alloc.bytesize = 2 * (size_t)BYTES;
+    for (int i = 0; i < 2; i++) {
+        FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeSetParams(nodes[i], &params[i]));
+        FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphExecNodeSetParams(exec, nodes[i], &params[i]));
+    }
+    OK(cuGraphMemAllocNodeGetParams(nodes[0], &kept));
+    ck_assert_uint_eq(kept.bytesize, BYTES);
+    ck_assert_uint_eq(kept.dptr, p);
+}
+END_TEST
+
 /* ---- attributes of kernel nodes ---------------------------------------------------------- */
 
 /* The parameters of `set` of N elements, in `blocks` blocks. */
@@ -212,6 +239,7 @@ int main(void)
     tcase_add_loop_test(tcase, memory_stays_for_launches_of_a_graph_that_is_gone, 0, ORDERS);
     tcase_add_loop_test(tcase, memory_that_is_freed_in_a_stream_stays_for_the_launch_before, 0,
                         ORDERS);
+    tcase_add_test(tcase, memory_nodes_cannot_be_changed);
     tcase_add_loop_test(tcase, an_executable_graphs_node_keeps_its_attributes, 0, 2 * ORDERS);
     tcase_add_test(tcase, attributes_are_copied_whether_set_or_not);
     tcase_add_test(tcase, arrays_and_modules_neither_come_nor_go_during_a_capture);

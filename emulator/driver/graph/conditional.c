@@ -277,7 +277,6 @@ static bool size_is_right(const CUDA_CONDITIONAL_NODE_PARAMS *params)
 CUresult graph_conditional_set(struct graph_node *node, CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
     struct condition *condition = condition_find(params->handle);
-    if (node->inside != NULL) return CUDA_ERROR_NOT_SUPPORTED; /* the type is fixed */
     if (condition == NULL || condition->taken || !size_is_right(params) ||
         (params->ctx != NULL && (void *)params->ctx != condition->context))
         return CUDA_ERROR_INVALID_VALUE;

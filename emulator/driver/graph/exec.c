@@ -344,7 +344,7 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams 
     update_info info;
     TRY(exec_node(exec, handle, &node));
     if (node->params.type != params->type) return CUDA_ERROR_INVALID_VALUE;
-    if (graph_is_conditional(node)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (graph_node_is_fixed(node)) return CUDA_ERROR_NOT_SUPPORTED;
     /* The new work is made in a temporary graph, so that the old work stays untouched on
      * failure. */
     struct graph *aside = graph_make();

@@ -170,30 +170,33 @@ static const struct node_kind {
     void (*describe)(const struct operation *operation, CUgraphNodeParams *params);
     enum trace_what captured;
     bool supported;
+    bool fixed; /* its parameters cannot be changed: cuGraphNodeSetParams, cuGraphExecNodeSetParams
+                 */
     CUgraphExecUpdateResult (*replace)(const struct graph_node *node,
                                        const struct graph_node *with); /* NULL: always */
 } kinds[] = {
     [CU_GRAPH_NODE_TYPE_KERNEL] = {"kernel", make_kernel, describe_kernel, TRACE_KERNEL, true,
-                                   replace_kernel},
-    [CU_GRAPH_NODE_TYPE_MEMCPY] = {"memory copy", make_copy, describe_copy, TRACE_COPY, true,
+                                   false, replace_kernel},
+    [CU_GRAPH_NODE_TYPE_MEMCPY] = {"memory copy", make_copy, describe_copy, TRACE_COPY, true, false,
                                    replace_copy},
-    [CU_GRAPH_NODE_TYPE_MEMSET] = {"memory set", make_fill, describe_fill, TRACE_SET, true,
+    [CU_GRAPH_NODE_TYPE_MEMSET] = {"memory set", make_fill, describe_fill, TRACE_SET, true, false,
                                    replace_fill},
     [CU_GRAPH_NODE_TYPE_HOST] = {"host function", make_host, describe_host, TRACE_HOST_FUNCTION,
-                                 true, NULL},
-    [CU_GRAPH_NODE_TYPE_GRAPH] = {"child graph", NULL, NULL, TRACE_WHAT_NONE, true, NULL},
-    [CU_GRAPH_NODE_TYPE_EMPTY] = {"empty", NULL, NULL, TRACE_WHAT_NONE, true, NULL},
-    [CU_GRAPH_NODE_TYPE_WAIT_EVENT] = {"event wait", make_wait, NULL, TRACE_WHAT_NONE, true, NULL},
+                                 true, false, NULL},
+    [CU_GRAPH_NODE_TYPE_GRAPH] = {"child graph", NULL, NULL, TRACE_WHAT_NONE, true, false, NULL},
+    [CU_GRAPH_NODE_TYPE_EMPTY] = {"empty", NULL, NULL, TRACE_WHAT_NONE, true, false, NULL},
+    [CU_GRAPH_NODE_TYPE_WAIT_EVENT] = {"event wait", make_wait, NULL, TRACE_WHAT_NONE, true, false,
+                                       NULL},
     [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = {"event record", make_record, NULL, TRACE_WHAT_NONE, true,
-                                         NULL},
+                                         false, NULL},
     [CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL] = {.name = "external semaphore signal"},
     [CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT] = {.name = "external semaphore wait"},
     [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = {"memory allocation", make_allocation, NULL, TRACE_WHAT_NONE,
-                                      true, replace_memory},
-    [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, NULL, TRACE_WHAT_NONE, true,
+                                      true, true, replace_memory},
+    [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, NULL, TRACE_WHAT_NONE, true, true,
                                      replace_memory},
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {.name = "batch of memory operations"},
-    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {"conditional", NULL, NULL, TRACE_WHAT_NONE, true,
+    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {"conditional", NULL, NULL, TRACE_WHAT_NONE, true, true,
                                         replace_conditional},
 };
 
@@ -220,6 +223,11 @@ CUgraphExecUpdateResult graph_node_may_become(const struct graph_node *node,
 {
     const struct node_kind *kind = &kinds[node->params.type];
     return kind->replace != NULL ? kind->replace(node, with) : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+bool graph_node_is_fixed(const struct graph_node *node)
+{
+    return kinds[node->params.type].fixed;
 }
 
 static CUresult check_kind(CUgraphNodeType type)

@@ -16,6 +16,7 @@ static CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
 {
     struct graph_node *node;
     TRY(node_of_type(handle, params->type, &node));
+    if (graph_node_is_fixed(node)) return CUDA_ERROR_NOT_SUPPORTED;
     return graph_node_set(node, params);
 }
 

@@ -135,6 +135,8 @@ CUresult graph_node_copy(struct graph_node *to, const struct graph_node *from);
  * captured. */
 bool graph_type_of(const struct operation *operation, CUgraphNodeType *type);
 const char *graph_type_name(CUgraphNodeType type);
+/* Returns true if the parameters of nodes of its type cannot be changed. */
+bool graph_node_is_fixed(const struct graph_node *node);
 /* Checks whether the work of `node`, in an executable graph, may be replaced by that of `with`,
  * which has the same type. */
 CUgraphExecUpdateResult graph_node_may_become(const struct graph_node *node,
