@@ -100,6 +100,60 @@ START_TEST(memory_nodes_cannot_be_changed)
 }
 END_TEST
 
+/* ---- graphs of other graphs --------------------------------------------------------------- */
+
+/* Adds a child graph node to `graph`; returns the embedded graph. */
+static CUgraph embed(CUgraph child, CUgraphChildGraphNodeOwnership ownership, CUgraphNode *node)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {child, ownership}};
+    OK(cuGraphAddNode(node, graph, NULL, NULL, 0, &params));
+    return params.graph.graph;
+}
+
+START_TEST(an_embedded_graph_belongs_to_its_parent)
+{
+    CUgraph child, whole, embedded, copy;
+    CUgraphNode node, other;
+    CUgraphExec exec, of_parent;
+    CUgraphExecUpdateResultInfo info;
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+        .bytesize = BYTES};
+    begin(LATEST);
+    OK(cuGraphCreate(&whole, 0));
+    OK(cuGraphCreate(&child, 0));
+    OK(cuGraphAddEmptyNode(&node, child, NULL, 0));
+    OK(cuGraphInstantiate(&exec, child, 0));
+    embedded = embed(child, (CUgraphChildGraphNodeOwnership)_i, &node);
+    ck_assert_int_eq(embedded == child, _i == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE);
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiate(&of_parent, embedded, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(embedded));
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddChildGraphNode(&other, whole, NULL, 0, embedded));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphExecUpdate(exec, embedded, &info));
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddMemAllocNode(&other, embedded, NULL, 0, &memory));
+    OK(cuGraphClone(&copy, embedded));
+    OK(cuGraphInstantiate(&of_parent, graph, 0));
+    OK(cuGraphExecChildGraphNodeSetParams(of_parent, node, embedded));
+    OK(cuGraphLaunch(of_parent, stream));
+    OK(cuStreamSynchronize(stream));
+}
+END_TEST
+
+START_TEST(no_graph_is_moved_into_itself)
+{
+    CUgraph child;
+    CUgraphNode node;
+    begin(LATEST);
+    OK(cuGraphCreate(&child, 0));
+    child = embed(child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, &node);
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH,
+                                .graph = {graph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode(&node, child, NULL, NULL, 0, &params));
+    OK(cuGraphDestroy(graph));
+}
+END_TEST
+
 /* ---- attributes of kernel nodes ---------------------------------------------------------- */
 
 /* The parameters of `set` of N elements, in `blocks` blocks. */
@@ -240,6 +294,8 @@ int main(void)
     tcase_add_loop_test(tcase, memory_that_is_freed_in_a_stream_stays_for_the_launch_before, 0,
                         ORDERS);
     tcase_add_test(tcase, memory_nodes_cannot_be_changed);
+    tcase_add_loop_test(tcase, an_embedded_graph_belongs_to_its_parent, 0, 2);
+    tcase_add_test(tcase, no_graph_is_moved_into_itself);
     tcase_add_loop_test(tcase, an_executable_graphs_node_keeps_its_attributes, 0, 2 * ORDERS);
     tcase_add_test(tcase, attributes_are_copied_whether_set_or_not);
     tcase_add_test(tcase, arrays_and_modules_neither_come_nor_go_during_a_capture);

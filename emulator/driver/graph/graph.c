@@ -120,6 +120,11 @@ void graph_end(struct graph *graph)
     object_free(&graph->object);
 }
 
+bool graph_is_embedded(const struct graph *graph)
+{
+    return graph->holder != NULL && !graph_is_conditional(graph->holder);
+}
+
 /* Searches the graph and the graphs inside its nodes. */
 struct graph_node *graph_node_of_source(const struct graph *graph, uint64_t source)
 {

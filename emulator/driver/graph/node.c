@@ -319,6 +319,13 @@ static CUresult child_take(struct graph_node *node, struct graph *child, bool is
     return CUDA_SUCCESS;
 }
 
+/* Is `inner` the graph `outer`, or somewhere inside it? */
+static bool is_inside(const struct graph *inner, const struct graph *outer)
+{
+    while (inner != outer && inner->holder != NULL) inner = inner->holder->graph;
+    return inner == outer;
+}
+
 /* Embeds a copy of the graph, or with MOVE the graph itself. */
 static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS *params)
 {
@@ -328,7 +335,8 @@ static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS 
     if (!move && params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
         return CUDA_ERROR_INVALID_VALUE;
     if (graph == node->graph || graph->capturing) return CUDA_ERROR_INVALID_VALUE;
-    if (move && (graph->holder != NULL || graph->executables > 0)) return CUDA_ERROR_INVALID_VALUE;
+    if (move && (graph->holder != NULL || graph->executables > 0 || is_inside(node->graph, graph)))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!move && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     if (graph_has_conditional(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     if (!move) TRY(graph_copy(graph, &child));
@@ -391,6 +399,20 @@ CUresult graph_node_copy(struct graph_node *to, const struct graph_node *from)
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
+/* An embedded graph gets no more memory nodes, and is not embedded once more (cuda.h,
+ * CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE; an H200 says the same of copies). */
+static CUresult check_embedded(const struct graph *graph, const CUgraphNodeParams *params)
+{
+    const struct graph *child = NULL;
+    if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        child = object_peek(params->graph.graph, OBJECT_GRAPH);
+    const bool is_memory =
+        params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || params->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+    return (is_memory && graph_is_embedded(graph)) || (child != NULL && graph_is_embedded(child))
+               ? CUDA_ERROR_NOT_SUPPORTED
+               : CUDA_SUCCESS;
+}
+
 CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies,
                         const CUgraphEdgeData *data, size_t count, CUgraphNodeParams *params)
 {
@@ -400,6 +422,7 @@ CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraph
     TRY(graph_find(graph_handle, &graph));
     TRY(check_kind(params->type));
     TRY(graph_check_dependencies(graph, dependencies, data, count));
+    TRY(check_embedded(graph, params));
     if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !graph_may_free(graph, params->free.dptr))
         return CUDA_ERROR_INVALID_VALUE;
     struct graph_node *node = graph_node_make(graph, params->type);

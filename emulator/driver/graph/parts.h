@@ -84,6 +84,8 @@ CUresult graph_exec_find(CUgraphExec handle, struct graph_exec **exec);
 struct graph *graph_make(void);
 /* Ends and frees the graph with its nodes. */
 void graph_end(struct graph *graph);
+/* Returns true for a graph that a child graph node has, as a copy or as its own. */
+bool graph_is_embedded(const struct graph *graph);
 /* Copies all nodes and edges in the same order; each copied node's `source` names the original. */
 CUresult graph_copy(const struct graph *graph, struct graph **copy);
 /* Sorts the graph's nodes topologically; the caller frees the array. If there is a cycle, returns
