@@ -464,7 +464,14 @@ START_TEST(advice_about_managed_memory_is_taken)
     const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     OK(cuMemAllocManaged(&p, BYTES, CU_MEM_ATTACH_GLOBAL));
     OK(cuMemAdvise(p, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
-    OK(cuStreamAttachMemAsync(NULL, p, 0, CU_MEM_ATTACH_SINGLE));
+    CUstream s = test_stream(0);
+    OK(cuStreamAttachMemAsync(NULL, p, 0, CU_MEM_ATTACH_GLOBAL));
+    OK(cuStreamAttachMemAsync(s, p, 0, CU_MEM_ATTACH_SINGLE));
+    OK(cuStreamAttachMemAsync(s, p, BYTES, CU_MEM_ATTACH_SINGLE));
+    OK(cuStreamAttachMemAsync(CU_STREAM_PER_THREAD, p, 0, CU_MEM_ATTACH_SINGLE));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuStreamAttachMemAsync(NULL, p, 0, CU_MEM_ATTACH_SINGLE));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuStreamAttachMemAsync(s, p, 4, CU_MEM_ATTACH_SINGLE));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuStreamAttachMemAsync(s, p + 4, 0, CU_MEM_ATTACH_SINGLE));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemAdvise(p, BYTES, (CUmem_advise)77, device));
     FAILS(CUDA_ERROR_INVALID_VALUE,
           cuMemAdvise(test_device(16), 16, CU_MEM_ADVISE_SET_READ_MOSTLY, device));

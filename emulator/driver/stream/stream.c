@@ -286,17 +286,21 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
                             event->record, NULL);
 }
 
+/* Only a whole allocation changes its association. A single stream's must be a stream: the legacy
+ * default stream "is a virtual global stream and not a specific stream". */
 CUresult driver_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
                                        unsigned int flags)
 {
     struct stream *stream;
-    (void)length;
     TRY(stream_for_work(hStream, &stream));
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
         flags != CU_MEM_ATTACH_SINGLE)
         return CUDA_ERROR_INVALID_VALUE;
     const struct memory_region *region = memory_find(dptr);
-    if (region == NULL || region->kind != MEMORY_MANAGED) return CUDA_ERROR_INVALID_VALUE;
+    if (region == NULL || region->kind != MEMORY_MANAGED || region->address != dptr ||
+        (length != 0 && length != region->size) ||
+        (flags == CU_MEM_ATTACH_SINGLE && stream_is_legacy(stream)))
+        return CUDA_ERROR_INVALID_VALUE;
     return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
                             &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
 }
