@@ -480,6 +480,35 @@ START_TEST(advice_about_managed_memory_is_taken)
 }
 END_TEST
 
+/* Answers of an H200's host with one NUMA node. */
+START_TEST(managed_memory_goes_where_there_is_something)
+{
+    static const struct {
+        CUmemLocation location;
+        CUresult preferred, accessed, read_mostly, prefetch;
+    } rows[] = {
+        {{CU_MEM_LOCATION_TYPE_INVALID, 0}, 1, 1, 1, 1},
+        {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, 0, 0, 0, 0},
+        {{CU_MEM_LOCATION_TYPE_DEVICE, 99}, 1, 1, 0, CUDA_ERROR_INVALID_DEVICE},
+        {{CU_MEM_LOCATION_TYPE_DEVICE, -5}, 1, 1, 0, CUDA_ERROR_INVALID_DEVICE},
+        {{CU_MEM_LOCATION_TYPE_HOST, 99}, 0, 0, 0, 0},
+        {{CU_MEM_LOCATION_TYPE_HOST_NUMA, 0}, 0, 1, 0, 0},
+        {{CU_MEM_LOCATION_TYPE_HOST_NUMA, 99}, 1, 1, 0, 1},
+        {{(CUmemLocationType)9, 0}, 1, 1, 1, 1},
+    };
+    CUdeviceptr p;
+    test_context(_i);
+    OK(cuMemAllocManaged(&p, BYTES, CU_MEM_ATTACH_GLOBAL));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const CUmemLocation to = rows[i].location;
+        FAILS(rows[i].preferred, cuMemAdvise(p, BYTES, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, to));
+        FAILS(rows[i].accessed, cuMemAdvise(p, BYTES, CU_MEM_ADVISE_SET_ACCESSED_BY, to));
+        FAILS(rows[i].read_mostly, cuMemAdvise(p, BYTES, CU_MEM_ADVISE_SET_READ_MOSTLY, to));
+        FAILS(rows[i].prefetch, cuMemPrefetchAsync(p, BYTES, to, 0, NULL));
+    }
+}
+END_TEST
+
 START_TEST(attributes_of_streams_kernels_and_the_thread)
 {
     CUstreamAttrValue value;
@@ -679,6 +708,7 @@ int main(void)
         rows_are_filled_in_units_of_every_size,
         pools_are_handles,
         advice_about_managed_memory_is_taken,
+        managed_memory_goes_where_there_is_something,
         attributes_of_streams_kernels_and_the_thread,
         a_modules_functions_are_listed,
         the_device_is_described_in_the_old_ways_too,

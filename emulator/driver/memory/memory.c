@@ -494,38 +494,79 @@ static CUresult check_managed(CUdeviceptr address, size_t size)
     return CUDA_SUCCESS;
 }
 
-CUresult driver_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+/* Where managed memory may be. A host has one NUMA node. */
+static const struct place {
+    CUmemLocationType type;
+    bool has_id;     /* the location's number counts */
+    bool can_access; /* CU_MEM_ADVISE_SET_ACCESSED_BY takes it */
+} places[] = {
+    {CU_MEM_LOCATION_TYPE_DEVICE, true, true},
+    {CU_MEM_LOCATION_TYPE_HOST, false, true},
+    {CU_MEM_LOCATION_TYPE_HOST_NUMA, true, false},
+    {CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, false, false},
+};
+
+/* NULL: there is no such kind of place. */
+static const struct place *place_of(CUmemLocation location)
 {
-    (void)device;
-    if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-        return CUDA_ERROR_INVALID_VALUE;
-    return check_managed(devPtr, count); /* advice does not change results */
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].type == location.type) return &places[i];
+    return NULL;
 }
 
+static bool place_exists(const struct place *place, int id)
+{
+    const int count = place->type == CU_MEM_LOCATION_TYPE_DEVICE ? devices_count() : 1;
+    return !place->has_id || (id >= 0 && id < count);
+}
+
+/* Advice does not change results. */
 CUresult driver_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
                                CUmemLocation location)
 {
-    (void)location;
-    return driver_cuMemAdvise(devPtr, count, advice, 0);
+    const struct place *place = place_of(location);
+    const bool accessed = advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
+    if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY ||
+        place == NULL || (accessed && !place->can_access))
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((accessed || advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION) &&
+        !place_exists(place, location.id))
+        return CUDA_ERROR_INVALID_VALUE;
+    return check_managed(devPtr, count);
 }
 
-CUresult driver_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
-                                   CUstream hStream)
+/* The location that a device stands for in the first versions of these functions. */
+static CUmemLocation location_of(CUdevice device)
 {
-    struct stream *stream;
-    TRY(stream_for_work(hStream, &stream));
-    TRY(check_managed(devPtr, count));
-    if (dstDevice != CU_DEVICE_CPU) NEED_DEVICE(dstDevice);
-    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
-                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+    return (CUmemLocation){.type = device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST
+                                                           : CU_MEM_LOCATION_TYPE_DEVICE,
+                           .id = device};
+}
+
+CUresult driver_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+{
+    return driver_cuMemAdvise_v2(devPtr, count, advice, location_of(device));
 }
 
 CUresult driver_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
                                       unsigned int flags, CUstream hStream)
 {
-    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    bool host = location.type != CU_MEM_LOCATION_TYPE_DEVICE;
-    return driver_cuMemPrefetchAsync(devPtr, count, host ? CU_DEVICE_CPU : location.id, hStream);
+    struct stream *stream;
+    const struct place *place = place_of(location);
+    if (flags != 0 || place == NULL) return CUDA_ERROR_INVALID_VALUE;
+    TRY(stream_for_work(hStream, &stream));
+    TRY(check_managed(devPtr, count));
+    if (!place_exists(place, location.id))
+        return place->type == CU_MEM_LOCATION_TYPE_DEVICE ? CUDA_ERROR_INVALID_DEVICE
+                                                          : CUDA_ERROR_INVALID_VALUE;
+    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+}
+
+CUresult driver_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                   CUstream hStream)
+{
+    return driver_cuMemPrefetchAsync_v2(devPtr, count, location_of(dstDevice), 0, hStream);
 }
 
 CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
