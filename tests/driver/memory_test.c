@@ -260,6 +260,25 @@ START_TEST(a_pool_keeps_what_its_threshold_says)
 }
 END_TEST
 
+START_TEST(a_pool_has_no_more_than_its_greatest_size)
+{
+    const size_t most = 32u << 20;
+    const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                                       .maxSize = most};
+    CUmemoryPool pool;
+    CUdeviceptr p, q;
+    test_context(_i);
+    OK(cuMemPoolCreate(&pool, &properties));
+    FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&q, most + 1, pool, NULL));
+    OK(cuMemAllocFromPoolAsync(&p, most, pool, NULL));
+    FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&q, 16, pool, NULL));
+    OK(cuMemFreeAsync(p, NULL));
+    OK(cuMemAllocFromPoolAsync(&q, most, pool, NULL)); /* in the same stream */
+    OK(cuMemFreeAsync(q, NULL));
+}
+END_TEST
+
 START_TEST(a_pool_knows_what_is_taken_from_it)
 {
     CUmemoryPool pool, of;
@@ -368,6 +387,7 @@ int main(void)
         managed_memory_is_both_sides,
         stream_ordered_memory_lives_between_its_calls,
         a_pool_keeps_what_its_threshold_says,
+        a_pool_has_no_more_than_its_greatest_size,
         a_pool_knows_what_is_taken_from_it,
         host_memory_of_nothing_and_flags_of_managed_memory,
     };

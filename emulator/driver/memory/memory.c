@@ -18,6 +18,7 @@ struct pool {
     struct object object;
     uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
     uint64_t taken; /* bytes whose free has not run yet, even if it was requested */
+    uint64_t most;  /* bytes in use at once, CUmemPoolProps.maxSize; 0: any number */
     int device;     /* its ordinal */
     struct pool *next;
 };
@@ -660,6 +661,7 @@ CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolPr
         return finding_unsupported("pools that other processes may share");
     struct pool *made = pool_make(poolProps->location.id);
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    made->most = poolProps->maxSize;
     trace_object(&made->object, TRACE_CREATE, TRACE_POOL, 0);
     *pool = (CUmemoryPool)made;
     return CUDA_SUCCESS;
@@ -815,6 +817,10 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
         return CUDA_SUCCESS;
     }
     NEED_POINTER(dptr);
+    /* Memory that a stream has freed may be taken again in its order, before the free has run. */
+    const uint64_t used = pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT];
+    if (pool->most > 0 && (used > pool->most || bytesize > pool->most - used))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     TRY(allocate_in(pool->object.id, MEMORY_DEVICE, bytesize, 0, &region));
     *dptr = region->address;
     pool->taken += bytesize;
