@@ -272,6 +272,42 @@ START_TEST(every_device_has_a_primary_context)
 }
 END_TEST
 
+static int device_of(CUdeviceptr p)
+{
+    int device = -1;
+    OK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p));
+    return device;
+}
+
+/* It comes from the stream's device or from the pool's, whatever is current. */
+START_TEST(stream_ordered_memory_is_its_pools)
+{
+    CUcontext contexts[2];
+    CUstream streams[2];
+    CUmemoryPool pool, of;
+    CUdeviceptr p;
+    OK(start("2", NULL));
+    for (int i = 0; i < 2; i++) {
+        contexts[i] = use(i);
+        OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    }
+    for (int current = 0; current < 2; current++) {
+        OK(cuCtxSetCurrent(contexts[current]));
+        for (int i = 0; i < 2; i++) {
+            OK(cuDeviceGetDefaultMemPool(&pool, i));
+            OK(cuMemAllocAsync(&p, 64, streams[i]));
+            ck_assert_int_eq(device_of(p), i);
+            OK(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, p));
+            ck_assert_ptr_eq(of, pool);
+            OK(cuMemFreeAsync(p, streams[i]));
+            OK(cuMemAllocFromPoolAsync(&p, 64, pool, streams[current]));
+            ck_assert_int_eq(device_of(p), i);
+            OK(cuMemFreeAsync(p, streams[current]));
+        }
+    }
+}
+END_TEST
+
 START_TEST(none_is_a_peer_of_another)
 {
     int value = -1;
@@ -325,6 +361,7 @@ int main(void)
     tcase_add_loop_test(tests, a_copy_between_devices_stands_between_the_work_of_both, 0,
                         4 * ORDERS);
     tcase_add_test(tests, every_device_has_a_primary_context);
+    tcase_add_test(tests, stream_ordered_memory_is_its_pools);
     tcase_add_test(tests, none_is_a_peer_of_another);
     tcase_add_test(tests, the_limits_are_the_gpus);
     suite_add_tcase(suite, tests);

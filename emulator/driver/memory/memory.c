@@ -70,8 +70,8 @@ static void pool_returned(const struct memory_region *region)
 
 /* ---- allocation -------------------------------------------------------------------------- */
 
-static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, unsigned flags,
-                            const struct memory_region **region)
+static CUresult allocate_in(const struct pool *pool, enum memory_kind kind, size_t size,
+                            unsigned flags, const struct memory_region **region)
 {
     if (size == 0) return CUDA_ERROR_INVALID_VALUE;
     *region = memory_allocate(&(struct memory_request){
@@ -81,8 +81,8 @@ static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, u
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
         .flags = flags,
-        .pool = pool,
-        .device = (unsigned)device_current(),
+        .pool = pool != NULL ? pool->object.id : 0,
+        .device = (unsigned)(pool != NULL ? pool->device : device_current()),
     });
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     if (kind == MEMORY_DEVICE || kind == MEMORY_MANAGED) findings_memory_begins(*region);
@@ -96,7 +96,7 @@ static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, u
 static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
                          const struct memory_region **region)
 {
-    return allocate_in(0, kind, size, flags, region);
+    return allocate_in(NULL, kind, size, flags, region);
 }
 
 /* Addresses freed although their call returned a sticky error. A GPU frees nothing then, so a
@@ -821,7 +821,7 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
     const uint64_t used = pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT];
     if (pool->most > 0 && (used > pool->most || bytesize > pool->most - used))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    TRY(allocate_in(pool->object.id, MEMORY_DEVICE, bytesize, 0, &region));
+    TRY(allocate_in(pool, MEMORY_DEVICE, bytesize, 0, &region));
     *dptr = region->address;
     pool->taken += bytesize;
     const uint64_t reserved = pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT];
@@ -839,13 +839,16 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
                             NULL);
 }
 
+/* "The allocation comes from the memory pool current to the stream's device" (cuda.h). */
 CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
-    const int device = device_current();
-    if (default_pool(device) == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    struct stream *stream;
     NEED_POINTER(dptr);
     *dptr = 0;
     if (bytesize == 0) return CUDA_SUCCESS; /* a NULL result, which need not be freed */
+    TRY(stream_resolve(hStream, &stream));
+    const int device = stream->object.context->device;
+    if (default_pool(device) == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     return allocate_from(pools.of[device].current, dptr, bytesize, hStream);
 }
 
