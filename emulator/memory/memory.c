@@ -451,7 +451,8 @@ int memory_share(const struct memory_region *region, const char *name)
 struct memory_contents {
     int file;
     uint64_t size;
-    bool adopted; /* created by another process */
+    unsigned device; /* whose memory it is */
+    bool adopted;    /* created by another process */
 };
 
 uint64_t memory_reserve(uint64_t size, uint64_t alignment)
@@ -480,19 +481,20 @@ void memory_unreserve(uint64_t address, uint64_t size)
     }
 }
 
-struct memory_contents *memory_contents_create(uint64_t size)
+struct memory_contents *memory_contents_create(uint64_t size, unsigned device)
 {
-    if (size == 0 || size > memory_left(0)) return NULL;
+    if (size == 0 || size > memory_left(device)) return NULL;
     struct memory_contents *contents = calloc(1, sizeof *contents);
     if (contents == NULL) return NULL;
     contents->size = size;
+    contents->device = device;
     contents->file = memfd_create("overlap memory", MFD_CLOEXEC);
     if (contents->file < 0 || !poison_write(contents->file, 0, (off_t)size)) {
         if (contents->file >= 0) close(contents->file);
         free(contents);
         return NULL;
     }
-    memory.used[0] += size;
+    memory.used[device] += size;
     return contents;
 }
 
@@ -509,7 +511,7 @@ struct memory_contents *memory_contents_adopt(int file, uint64_t size)
 
 void memory_contents_destroy(struct memory_contents *contents)
 {
-    if (!contents->adopted) memory.used[0] -= contents->size;
+    if (!contents->adopted) memory.used[contents->device] -= contents->size;
     close(contents->file);
     free(contents);
 }

@@ -119,10 +119,10 @@ bool memory_is_device_address(uint64_t address);
 uint64_t memory_reserve(uint64_t size, uint64_t alignment);
 void memory_unreserve(uint64_t address, uint64_t size);
 
-/* Contents without an address: poisoned, in whole pages, counted as the first device's memory.
+/* Contents without an address: poisoned, in whole pages, counted as the device's memory.
  * memory_contents_create returns NULL when there is no memory. */
 struct memory_contents;
-struct memory_contents *memory_contents_create(uint64_t size);
+struct memory_contents *memory_contents_create(uint64_t size, unsigned device);
 void memory_contents_destroy(struct memory_contents *contents);
 
 /* Takes the contents of a file that another process has shared (memory_share). Takes ownership of

@@ -308,6 +308,49 @@ START_TEST(stream_ordered_memory_is_its_pools)
 }
 END_TEST
 
+static size_t free_memory(CUcontext context)
+{
+    size_t free, total;
+    OK(cuCtxSetCurrent(context));
+    OK(cuMemGetInfo(&free, &total));
+    return free;
+}
+
+START_TEST(virtual_memory_is_of_the_device_that_it_was_made_on)
+{
+    const size_t size = 2 << 20;
+    CUmemAllocationProp on = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                              .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}};
+    CUmemAccessDesc access = {.location = on.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUcontext contexts[2];
+    unsigned long long flags = 77;
+    CUdeviceptr p;
+    unsigned seen = 0;
+    OK(start("2", NULL));
+    for (int i = 0; i < 2; i++) contexts[i] = use(i);
+    const size_t first = free_memory(contexts[0]), second = free_memory(contexts[1]);
+    OK(cuMemAddressReserve(&p, size, 0, 0, 0));
+    OK(cuMemCreate(&handle, size, &on, 0));
+    ck_assert_uint_eq(free_memory(contexts[0]), first);
+    ck_assert_uint_eq(free_memory(contexts[1]), second - size);
+    OK(cuMemMap(p, size, 0, handle, 0));
+    OK(cuMemSetAccess(p, size, &access, 1));
+    ck_assert_int_eq(device_of(p), 1);
+    OK(cuMemsetD32(p, 5, 1));
+    OK(cuMemcpyDtoH(&seen, p, sizeof seen));
+    ck_assert_uint_eq(seen, 5);
+    OK(cuMemGetAccess(&flags, &access.location, p));
+    ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    access.location.id = 0; /* no peer */
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuMemSetAccess(p, size, &access, 1));
+    OK(cuMemGetAccess(&flags, &access.location, p));
+    ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    on.location.id = 2;
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&handle, size, &on, 0));
+}
+END_TEST
+
 START_TEST(none_is_a_peer_of_another)
 {
     int value = -1;
@@ -362,6 +405,7 @@ int main(void)
                         4 * ORDERS);
     tcase_add_test(tests, every_device_has_a_primary_context);
     tcase_add_test(tests, stream_ordered_memory_is_its_pools);
+    tcase_add_test(tests, virtual_memory_is_of_the_device_that_it_was_made_on);
     tcase_add_test(tests, none_is_a_peer_of_another);
     tcase_add_test(tests, the_limits_are_the_gpus);
     suite_add_tcase(suite, tests);

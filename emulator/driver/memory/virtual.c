@@ -91,7 +91,8 @@ static CUresult check_properties(const CUmemAllocationProp *prop)
         return finding_unsupported("cuMemCreate for memory that is elsewhere than on the device, "
                                    "or shared with other processes");
     }
-    return prop->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    NEED_DEVICE(prop->location.id);
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
@@ -121,7 +122,7 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     TRY(check_properties(prop));
     struct allocation *made = calloc(1, sizeof *made);
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    made->contents = memory_contents_create(size);
+    made->contents = memory_contents_create(size, (unsigned)prop->location.id);
     if (made->contents == NULL) {
         free(made);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -167,12 +168,18 @@ static bool reachable(const struct map *map)
     return map->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
-/* Finds the end of the adjacent maps with the same access, starting with `first`. Returns the map
- * behind them. */
+static int device_of(const struct map *map)
+{
+    return map->allocation->properties.location.id;
+}
+
+/* Finds the end of the adjacent maps of one device with the same access, starting with `first`.
+ * Returns the map behind them. */
 static const struct map *run_end(const struct map *first, uint64_t *end)
 {
     const struct map *map = first;
-    for (*end = map->address; map != NULL && map->address == *end && map->access == first->access;
+    for (*end = map->address; map != NULL && map->address == *end && map->access == first->access &&
+                              device_of(map) == device_of(first);
          map = map->next)
         *end += map->size;
     return map;
@@ -200,6 +207,7 @@ static CUresult show(const struct reservation *reservation)
                             .id = ++driver.ids,
                             .caller = (uint64_t)(uintptr_t)thread.call.caller,
                             .read_only = map->access == CU_MEM_ACCESS_FLAGS_PROT_READ,
+                            .device = (unsigned)device_of(map),
                         }) == NULL)
             return CUDA_ERROR_OUT_OF_MEMORY;
         map = next;
@@ -268,6 +276,21 @@ CUresult driver_cuMemUnmap(CUdeviceptr ptr, size_t size)
     return show(reservation);
 }
 
+/* No device is a peer of another, so that access is for the memory's own device only. */
+static CUresult check_access(const struct reservation *reservation, uint64_t address, uint64_t size,
+                             const CUmemAccessDesc *access)
+{
+    const CUmemAccess_flags flags = access->flags;
+    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    for (const struct map *map = reservation->maps; map != NULL; map = map->next)
+        if (within(map, address, size) && access->location.id != device_of(map))
+            return CUDA_ERROR_INVALID_DEVICE;
+    return flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+                   flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult driver_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
                                size_t count)
 {
@@ -275,14 +298,7 @@ CUresult driver_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDe
     NEED_POINTER(desc);
     if (reservation == NULL || size == 0 || count == 0 || !covered(reservation, ptr, size))
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count; i++) {
-        const CUmemAccess_flags flags = desc[i].flags;
-        if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-        if (desc[i].location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
-        if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
-            flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            return CUDA_ERROR_INVALID_VALUE;
-    }
+    for (size_t i = 0; i < count; i++) TRY(check_access(reservation, ptr, size, &desc[i]));
     hide(reservation);
     for (struct map *map = reservation->maps; map != NULL; map = map->next)
         if (within(map, ptr, size)) map->access = desc[count - 1].flags;
@@ -312,9 +328,11 @@ CUresult driver_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *l
     const struct map *map = map_of(ptr);
     NEED_POINTER(flags);
     NEED_POINTER(location);
-    if (map == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id != 0)
+    if (map == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id < 0 ||
+        location->id >= devices_count())
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = (unsigned long long)map->access;
+    *flags = location->id == device_of(map) ? (unsigned long long)map->access
+                                            : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
 }
 
