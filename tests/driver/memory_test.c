@@ -140,6 +140,15 @@ START_TEST(an_address_is_what_it_was_allocated_as)
     ck_assert_uint_eq(size, BYTES);
     FAILS(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &size, p + BYTES));
 
+    OK(cuMemAllocAsync(&device, BYTES, NULL));
+    const CUdeviceptr all[] = {p, managed, (CUdeviceptr)pinned, device};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        unsigned can_be_shared = 77;
+        OK(cuPointerGetAttribute(&can_be_shared, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+                                 all[i]));
+        ck_assert_uint_eq(can_be_shared, i == 0);
+    }
+
     CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                    CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
     void *answers[] = {&type, &device};

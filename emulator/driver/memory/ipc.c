@@ -115,13 +115,17 @@ static struct ipc_memory *share(const struct memory_region *region)
     return own;
 }
 
+bool ipc_can_share(const struct memory_region *region)
+{
+    return region->kind == MEMORY_DEVICE && region->pool == 0 && !region->mapped &&
+           region->ended == 0;
+}
+
 CUresult driver_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 {
     NEED_POINTER(pHandle);
     const struct memory_region *region = memory_find(dptr);
-    if (region == NULL || region->kind != MEMORY_DEVICE || region->pool != 0 || region->mapped ||
-        region->ended != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (region == NULL || !ipc_can_share(region)) return CUDA_ERROR_INVALID_VALUE;
     struct ipc_memory *own = own_of(region);
     if (own == NULL) own = share(region);
     if (own == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
