@@ -301,6 +301,10 @@ START_TEST(what_is_known_of_a_context)
     OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
     OK(cuCtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
     ck_assert_uint_eq(limit, 4096);
+    OK(cuCtxSetLimit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 128));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuCtxSetLimit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 1000));
+    OK(cuCtxGetLimit(&limit, CU_LIMIT_MAX_L2_FETCH_GRANULARITY));
+    ck_assert_uint_eq(limit, 128);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuCtxGetLimit(&limit, (CUlimit)77));
     OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
     OK(cuCtxGetCacheConfig(&cache));
