@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { N = 256, BYTES = N * 4 };
 
@@ -185,6 +187,22 @@ START_TEST(registered_memory_is_pinned)
     FAILS(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(mine));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemHostGetDevicePointer(&mapped, mine, 0));
     free(mine);
+}
+END_TEST
+
+START_TEST(only_memory_that_is_there_is_registered)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), most = 3000 * page;
+    test_context(_i);
+    unsigned char *mine = mmap(NULL, most, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert(mine != MAP_FAILED);
+    OK(cuMemHostRegister(mine, most, 0));
+    OK(cuMemHostUnregister(mine));
+    munmap(mine + most - page, page);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(mine, most, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister((void *)page, 16, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(mine, SIZE_MAX, 0));
 }
 END_TEST
 
@@ -393,6 +411,7 @@ int main(void)
         creations_and_ends_are_recorded,
         an_address_is_what_it_was_allocated_as,
         registered_memory_is_pinned,
+        only_memory_that_is_there_is_registered,
         managed_memory_is_both_sides,
         stream_ordered_memory_lives_between_its_calls,
         a_pool_keeps_what_its_threshold_says,

@@ -7,8 +7,11 @@
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/stream/stream.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { PITCH_ALIGNMENT = 512 };
 
@@ -285,6 +288,21 @@ CUresult driver_cuMemFreeHost(void *p)
     return release_after_work(region) ? CUDA_SUCCESS : refuse_free(address);
 }
 
+/* Returns false if a page of the range is certainly not mapped. */
+static bool is_there(uint64_t address, size_t size)
+{
+    unsigned char pages[1024];
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = address + size;
+    if (end < address) return false;
+    for (uint64_t at = address & -page; at < end; at += page * sizeof pages) {
+        const uint64_t left = end - at, most = page * sizeof pages;
+        if (mincore((void *)(uintptr_t)at, left < most ? left : most, pages) != 0 &&
+            errno == ENOMEM)
+            return false;
+    }
+    return true;
+}
+
 CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 {
     const unsigned known =
@@ -295,7 +313,7 @@ CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
     const struct memory_region *there = memory_find(address);
     if (there != NULL && !there->registered) return CUDA_ERROR_INVALID_VALUE; /* pinned already */
     if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
-    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    if (Flags & ~known || !is_there(address, bytesize)) return CUDA_ERROR_INVALID_VALUE;
     const struct memory_region *region =
         memory_register(p, &(struct memory_request){
                                .kind = MEMORY_PINNED,
