@@ -140,6 +140,26 @@ START_TEST(an_embedded_graph_belongs_to_its_parent)
 }
 END_TEST
 
+START_TEST(a_graph_stays_while_a_capture_is_in_one_of_its_own)
+{
+    CUgraph child, embedded, captured;
+    CUgraphNode node;
+    begin(LATEST);
+    CUdeviceptr p = test_device(BYTES);
+    OK(cuGraphCreate(&child, 0));
+    embedded = embed(child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, &node);
+    OK(cuStreamBeginCaptureToGraph(stream, embedded, NULL, NULL, 0,
+                                   CU_STREAM_CAPTURE_MODE_RELAXED));
+    FAILS(CUDA_ERROR_ILLEGAL_STATE, cuGraphDestroy(graph));
+    FAILS(CUDA_ERROR_ILLEGAL_STATE, cuGraphDestroyNode(node));
+    OK(test_launch("set", stream, p, 3, N));
+    OK(cuStreamEndCapture(stream, &captured));
+    ck_assert_ptr_eq(captured, embedded);
+    OK(cuGraphDestroyNode(node));
+    OK(cuGraphDestroy(graph));
+}
+END_TEST
+
 START_TEST(no_graph_is_moved_into_itself)
 {
     CUgraph child;
@@ -295,6 +315,7 @@ int main(void)
                         ORDERS);
     tcase_add_test(tcase, memory_nodes_cannot_be_changed);
     tcase_add_loop_test(tcase, an_embedded_graph_belongs_to_its_parent, 0, 2);
+    tcase_add_test(tcase, a_graph_stays_while_a_capture_is_in_one_of_its_own);
     tcase_add_test(tcase, no_graph_is_moved_into_itself);
     tcase_add_loop_test(tcase, an_executable_graphs_node_keeps_its_attributes, 0, 2 * ORDERS);
     tcase_add_test(tcase, attributes_are_copied_whether_set_or_not);

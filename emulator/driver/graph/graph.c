@@ -215,11 +215,21 @@ CUresult driver_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
     return CUDA_SUCCESS;
 }
 
+/* Returns true if a capture adds nodes to the graph, or to a graph inside it. */
+static bool is_capturing(const struct graph *graph)
+{
+    if (graph->capturing) return true;
+    for (const struct graph_node *node = graph->first; node != NULL; node = node->next)
+        for (size_t i = 0; i < graph_inside_count(node); i++)
+            if (is_capturing(node->inside->graphs[i])) return true;
+    return false;
+}
+
 CUresult driver_cuGraphDestroy(CUgraph hGraph)
 {
     struct graph *graph;
     TRY(graph_find(hGraph, &graph));
-    if (graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+    if (is_capturing(graph)) return CUDA_ERROR_ILLEGAL_STATE;
     if (graph->holder != NULL) return CUDA_ERROR_INVALID_VALUE;
     graph_end(graph);
     return CUDA_SUCCESS;
@@ -230,6 +240,8 @@ CUresult driver_cuGraphDestroyNode(CUgraphNode hNode)
     struct graph_node *node;
     TRY(graph_node_find(hNode, &node));
     if (node->graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+    for (size_t i = 0; i < graph_inside_count(node); i++)
+        if (is_capturing(node->inside->graphs[i])) return CUDA_ERROR_ILLEGAL_STATE;
     if (graph_has_memory(node->graph)) return CUDA_ERROR_NOT_SUPPORTED;
     graph_node_end(node);
     return CUDA_SUCCESS;
