@@ -231,6 +231,32 @@ START_TEST(what_nobody_waits_for_is_given_up)
 }
 END_TEST
 
+START_TEST(a_handle_whose_context_is_gone_is_refused)
+{
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUgraph later;
+    CUcontext other;
+    CUgraphNodeParams params[2] = {{.type = CU_GRAPH_NODE_TYPE_CONDITIONAL},
+                                   {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL}};
+    begin(LATEST);
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuGraphCreate(&later, 0));
+    for (int i = 0; i < 2; i++) {
+        params[i].conditional.size = 1;
+        OK(cuGraphConditionalHandleCreate(&params[i].conditional.handle, i == 0 ? graph : later,
+                                          other, 1, 0));
+    }
+    OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params[0]));
+    OK(cuCtxDestroy(other));
+    OK(cuCtxSetCurrent(test_context_handle));
+    FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuGraphInstantiate(&exec, graph, 0));
+    FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuGraphAddNode(&node, later, NULL, NULL, 0, &params[1]));
+    OK(cuGraphDestroy(graph));
+    OK(cuGraphDestroy(later));
+}
+END_TEST
+
 START_TEST(two_in_one_graph_are_not_ordered)
 {
     begin(LATEST);
@@ -260,6 +286,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_switch_runs_the_body_of_that_number_or_none, 0, ORDERS);
     tcase_add_loop_test(tcase, a_failing_body_ends_the_context, 0, ORDERS);
     tcase_add_test(tcase, what_nobody_waits_for_is_given_up);
+    tcase_add_test(tcase, a_handle_whose_context_is_gone_is_refused);
     tcase_add_test(tcase, two_in_one_graph_are_not_ordered);
     return test_main(suite);
 }

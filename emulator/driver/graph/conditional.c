@@ -239,11 +239,15 @@ static CUresult become(struct graph_node *node, struct condition *condition,
                        CUgraphConditionalNodeType type, struct graph_inside *inside)
 {
     const struct choice choice = {.condition = condition, .inside = inside, .type = type};
-    struct operation *operation =
-        operation_make(condition->context->legacy, TRACE_CONDITION, sizeof choice);
-    if (operation == NULL) {
+    CUresult code = context_check(condition->context);
+    struct operation *operation = NULL;
+    if (code == CUDA_SUCCESS) {
+        operation = operation_make(condition->context->legacy, TRACE_CONDITION, sizeof choice);
+        if (operation == NULL) code = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (code != CUDA_SUCCESS) {
         graph_inside_release(inside);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return code;
     }
     choice_begin(operation, &choice);
     graph_inside_release(inside); /* the operation now holds the reference for both itself and the
