@@ -189,6 +189,11 @@ struct timeline_stream *timeline_stream_create(struct timeline_context *context,
     return stream;
 }
 
+void timeline_stream_prioritise(struct timeline_stream *stream, int priority)
+{
+    stream->priority = priority;
+}
+
 /* Frees the context's destroyed streams that no operation can wait for any more. */
 static void streams_sweep(struct timeline_context *context)
 {

@@ -76,6 +76,8 @@ enum timeline_stream_kind {
 /* A lower `priority` number is served first. Returns NULL when the host has no memory. */
 struct timeline_stream *timeline_stream_create(struct timeline_context *context,
                                                enum timeline_stream_kind kind, int priority);
+/* Holds for operations that are submitted from now on. */
+void timeline_stream_prioritise(struct timeline_stream *stream, int priority);
 /* Returns at once. Pending work stays pending, and other operations still wait for it. */
 void timeline_stream_destroy(struct timeline_stream *stream);
 

@@ -551,6 +551,63 @@ START_TEST(attributes_of_streams_kernels_and_the_thread)
 }
 END_TEST
 
+/* The answers are an H200's. */
+START_TEST(attributes_of_streams_and_launches_are_within_their_limits)
+{
+    static const struct {
+        CUstreamAttrID id;
+        CUstreamAttrValue value;
+        CUresult code;
+    } rows[] = {
+        {CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+         {.syncPolicy = CU_SYNC_POLICY_YIELD},
+         CUDA_SUCCESS},
+        {CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+         {.syncPolicy = (CUsynchronizationPolicy)99},
+         CUDA_ERROR_INVALID_VALUE},
+        {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+         {.accessPolicyWindow = {.hitRatio = 2}},
+         CUDA_ERROR_INVALID_VALUE},
+        {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+         {.accessPolicyWindow = {.missProp = CU_ACCESS_PROPERTY_PERSISTING}},
+         CUDA_ERROR_INVALID_VALUE},
+        {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+         {.memSyncDomain = (CUlaunchMemSyncDomain)7},
+         CUDA_ERROR_INVALID_VALUE},
+        {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+         {.memSyncDomainMap = {.default_ = 9}},
+         CUDA_ERROR_INVALID_VALUE},
+        {CU_LAUNCH_ATTRIBUTE_PRIORITY, {.priority = -3}, CUDA_SUCCESS},
+        {CU_LAUNCH_ATTRIBUTE_IGNORE, {.priority = 0}, CUDA_ERROR_INVALID_VALUE},
+    };
+    CUstreamAttrValue kept;
+    int priority;
+    test_context(_i);
+    CUstream stream = test_stream(0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        FAILS(rows[i].code, cuStreamSetAttribute(stream, rows[i].id, &rows[i].value));
+    OK(cuStreamGetPriority(stream, &priority));
+    ck_assert_int_eq(priority, -3);
+    OK(cuStreamGetAttribute(stream, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &kept));
+    ck_assert_int_eq(kept.syncPolicy, CU_SYNC_POLICY_YIELD);
+
+    CUlaunchAttribute attributes[] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE},
+        {.id = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN}};
+    for (int i = 0; i < 2; i++) {
+        CUdeviceptr p = test_device(4);
+        uint64_t one = 1;
+        int n = 1;
+        void *parameters[] = {&p, &one, &n};
+        const CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, &attributes[i], 1};
+        OK(cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
+        attributes[i].value.priority = 9; /* a number that means nothing */
+        FAILS(CUDA_ERROR_INVALID_VALUE,
+              cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
+    }
+}
+END_TEST
+
 START_TEST(a_modules_functions_are_listed)
 {
     CUfunction functions[16];
@@ -710,6 +767,7 @@ int main(void)
         advice_about_managed_memory_is_taken,
         managed_memory_goes_where_there_is_something,
         attributes_of_streams_kernels_and_the_thread,
+        attributes_of_streams_and_launches_are_within_their_limits,
         a_modules_functions_are_listed,
         the_device_is_described_in_the_old_ways_too,
         a_kernel_of_a_library_has_attributes_of_its_own,

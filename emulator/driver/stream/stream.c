@@ -91,14 +91,19 @@ CUresult stream_for_work(CUstream handle, struct stream **stream)
     return capture_check_work(*stream);
 }
 
-CUresult driver_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+/* Clamps a priority, as documented for cuStreamCreateWithPriority. */
+static int priority_kept(int priority)
 {
     int least, greatest;
+    driver_cuCtxGetStreamPriorityRange(&least, &greatest);
+    return priority > least ? least : priority < greatest ? greatest : priority;
+}
+
+CUresult driver_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
     NEED_POINTER(phStream);
     if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
-    driver_cuCtxGetStreamPriorityRange(&least, &greatest);
-    if (priority > least) priority = least; /* clamped, as documented */
-    if (priority < greatest) priority = greatest;
+    priority = priority_kept(priority);
     struct stream *stream =
         stream_make(thread_context(),
                     flags & CU_STREAM_NON_BLOCKING ? TIMELINE_NON_BLOCKING : TIMELINE_BLOCKING,
@@ -206,13 +211,49 @@ CUresult driver_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
     }
 }
 
+CUresult attribute_check(CUlaunchAttributeID id, const CUlaunchAttributeValue *value)
+{
+    enum { SYNC_DOMAINS = 4 }; /* of an H200 */
+    const CUaccessPolicyWindow *window = &value->accessPolicyWindow;
+    bool right = true;
+    switch ((int)id) {
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        right = value->syncPolicy >= CU_SYNC_POLICY_AUTO &&
+                value->syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        right = window->hitRatio >= 0 && window->hitRatio <= 1 &&
+                window->missProp != CU_ACCESS_PROPERTY_PERSISTING;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        right = value->memSyncDomain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        right = value->memSyncDomainMap.default_ < SYNC_DOMAINS &&
+                value->memSyncDomainMap.remote < SYNC_DOMAINS;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        right =
+            value->clusterSchedulingPolicyPreference <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+        break;
+    default:
+        break;
+    }
+    return right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
                                      const CUstreamAttrValue *value)
 {
     struct stream *stream;
     NEED_POINTER(value);
     TRY(stream_resolve(hStream, &stream));
+    TRY(attribute_check(attr, value));
     switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        stream->priority = priority_kept(value->priority);
+        timeline_stream_prioritise(stream->time, stream->priority);
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* hints without an effect here */
         stream->policy = value->syncPolicy;
         return CUDA_SUCCESS;

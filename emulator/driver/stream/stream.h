@@ -34,6 +34,9 @@ CUresult stream_for_work(CUstream handle, struct stream **stream);
 bool stream_is_legacy(const struct stream *stream);
 bool stream_is_blocking(const struct stream *stream);
 
+/* Checks an attribute of a stream or of a launch. Attributes without limits are always right. */
+CUresult attribute_check(CUlaunchAttributeID id, const CUlaunchAttributeValue *value);
+
 /* ---- operations --------------------------------------------------------------------------- */
 
 /* Creates an operation of `stream` whose record has the current call's stream, request, caller and

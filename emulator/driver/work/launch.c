@@ -835,13 +835,15 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
             shape.dependent = value->programmaticStreamSerializationAllowed != 0;
             break;
         /* Hints and permissions: ignoring them is one of the behaviours that they allow. */
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+            TRY(attribute_check(attribute->id, value));
+            break;
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
             break;
         default:
