@@ -164,19 +164,33 @@ static enum cudaMemcpyKind kind_between(CUmemorytype from, CUmemorytype to)
     return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
+/* Where an array takes part, widths and its own positions are counted in elements. */
 static struct cudaMemcpy3DParms copy_from(const CUDA_MEMCPY3D *from)
 {
+    const bool from_array = from->srcMemoryType == CU_MEMORYTYPE_ARRAY;
+    const bool to_array = from->dstMemoryType == CU_MEMORYTYPE_ARRAY;
+    const size_t element = from_array ? runtime_array_element((cudaArray_t)from->srcArray)
+                           : to_array ? runtime_array_element((cudaArray_t)from->dstArray)
+                                      : 1;
+    const size_t each = element > 0 ? element : 1; /* 0: the array has been destroyed */
     void *src = from->srcMemoryType == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)from->srcHost
                                                           : (void *)from->srcDevice;
     void *dst = from->dstMemoryType == CU_MEMORYTYPE_HOST ? from->dstHost : (void *)from->dstDevice;
-    return (struct cudaMemcpy3DParms){
-        .srcPos = {from->srcXInBytes, from->srcY, from->srcZ},
-        .srcPtr = {src, from->srcPitch, from->srcPitch, from->srcHeight},
-        .dstPos = {from->dstXInBytes, from->dstY, from->dstZ},
-        .dstPtr = {dst, from->dstPitch, from->dstPitch, from->dstHeight},
-        .extent = {from->WidthInBytes, from->Height, from->Depth},
+    struct cudaMemcpy3DParms to = {
+        .srcPos = {from->srcXInBytes / (from_array ? each : 1), from->srcY, from->srcZ},
+        .dstPos = {from->dstXInBytes / (to_array ? each : 1), from->dstY, from->dstZ},
+        .extent = {from->WidthInBytes / each, from->Height, from->Depth},
         .kind = kind_between(from->srcMemoryType, from->dstMemoryType),
     };
+    if (from_array)
+        to.srcArray = (cudaArray_t)from->srcArray;
+    else
+        to.srcPtr = (struct cudaPitchedPtr){src, from->srcPitch, from->srcPitch, from->srcHeight};
+    if (to_array)
+        to.dstArray = (cudaArray_t)from->dstArray;
+    else
+        to.dstPtr = (struct cudaPitchedPtr){dst, from->dstPitch, from->dstPitch, from->dstHeight};
+    return to;
 }
 
 cudaError_t runtime_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
@@ -185,8 +199,6 @@ cudaError_t runtime_cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
     CUDA_MEMCPY3D copy;
     if (pNodeParams == NULL) return cudaErrorInvalidValue;
     CUresult result = cuGraphMemcpyNodeGetParams(node, &copy);
-    if (result == CUDA_SUCCESS && (copy.srcArray != NULL || copy.dstArray != NULL))
-        return cudaErrorNotSupported; /* positions would have to be counted in elements */
     if (result == CUDA_SUCCESS) *pNodeParams = copy_from(&copy);
     return runtime_error(result);
 }

@@ -580,6 +580,44 @@ __global__ void rotate(cudaSurfaceObject_t from, cudaSurfaceObject_t to, int wid
                 height - 1 - y);
 }
 
+// A copy node gives back the array, with positions and widths in elements.
+static void copy_nodes()
+{
+    const int width = 8, height = 4;
+    cudaArray_t array;
+    cudaChannelFormatDesc desc = cudaCreateChannelDesc<float2>();
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    std::vector<float2> in(width * height), out(width * height);
+    for (int i = 0; i < width * height; i++) in[i] = make_float2(float(i), 0);
+    CHECK(cudaMallocArray(&array, &desc, width, height));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, in.data(), width * 8, width * 8, height,
+                              cudaMemcpyHostToDevice));
+    cudaMemcpy3DParms part = {}, back = {};
+    part.srcArray = array;
+    part.srcPos = make_cudaPos(3, 1, 0);
+    part.dstPtr = make_cudaPitchedPtr(out.data(), width * 8, width, height);
+    part.extent = make_cudaExtent(4, 2, 1);
+    part.kind = cudaMemcpyDeviceToHost;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddMemcpyNode(&node, graph, nullptr, 0, &part));
+    CHECK(cudaGraphMemcpyNodeGetParams(node, &back));
+    EXPECT(back.srcArray == array && back.srcPtr.ptr == nullptr && back.dstArray == nullptr);
+    EXPECT(back.srcPos.x == 3 && back.srcPos.y == 1 && back.srcPos.z == 0);
+    EXPECT(back.dstPtr.ptr == out.data() && back.dstPtr.pitch == width * 8);
+    EXPECT(back.extent.width == 4 && back.extent.height == 2 && back.extent.depth == 1);
+    EXPECT(back.kind == cudaMemcpyDeviceToHost);
+    CHECK(cudaGraphMemcpyNodeSetParams(node, &back));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    CHECK(cudaGraphLaunch(exec, 0));
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 4; i++) EXPECT(out[width + i].x == float(2 * width + 3 + i));
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaFreeArray(array));
+}
+
 static void surfaces_2d()
 {
     const int width = 33, height = 18;
@@ -868,6 +906,7 @@ int main(int argc, char **argv)
         {"fractions", fractions},
         {"copies_2d", copies_2d},
         {"copies_3d", copies_3d},
+        {"copy_nodes", copy_nodes},
         {"surfaces_2d", surfaces_2d},
         {"surface_boundaries", surface_boundaries},
         {"surface_then_texture", surface_then_texture},
