@@ -168,6 +168,7 @@ struct exec_program {
     size_t variable_count;
     uint32_t *module_shared;      /* offset of each module variable in shared memory */
     uint32_t module_shared_bytes; /* size of the .shared variables that several functions see */
+    uint32_t dynamic_alignment;   /* of dynamic shared memory; 0: no variable lies there */
     size_t cache_count;
     uint16_t *looks; /* per cache, from malloc: enum exec_look bits */
     size_t looks_room;

@@ -84,9 +84,19 @@ bool lower_formals_layout(struct exec_program *program, struct exec_function *fu
     return true;
 }
 
+/* Dynamic shared memory begins at a multiple of what its variables ask for, at least of 16. */
+static void note_dynamic(struct exec_program *program, const struct ptx_variable *variable)
+{
+    enum { LEAST = 16 };
+    const uint32_t wanted = variable->alignment > LEAST ? (uint32_t)variable->alignment : LEAST;
+    if (variable->space == PTX_SPACE_SHARED && wanted > program->dynamic_alignment)
+        program->dynamic_alignment = wanted;
+}
+
 /* .local variables, then .param variables of call sequences, which share memory with those whose
  * scopes have ended. .shared variables of an entry lie in its own area, those of device functions
- * in the module's. */
+ * in the module's. What an entry's area lacks to where dynamic shared memory begins counts as a
+ * part of it, as ptxas has it. */
 bool lower_body_layout(struct exec_program *program, struct exec_function *function,
                        const struct ptx_function *source, uint32_t *offsets)
 {
@@ -98,17 +108,23 @@ bool lower_body_layout(struct exec_program *program, struct exec_function *funct
         const struct ptx_variable *variable = source->variables[k];
         uint64_t *end = variable->space == PTX_SPACE_LOCAL ? &local : &shared;
         if (variable->space != PTX_SPACE_LOCAL && variable->space != PTX_SPACE_SHARED) continue;
-        if (is_dynamic(variable)) continue;
+        if (is_dynamic(variable)) {
+            note_dynamic(program, variable);
+            continue;
+        }
         *end = align_up(*end, variable->alignment);
         offsets[k] = (uint32_t)*end;
         *end += variable->size;
         if (!fits_local(program, source, local) || !fits_shared(program, source->name, shared))
             return false;
     }
-    if (source->is_entry)
+    if (source->is_entry) {
+        shared = align_up(shared, program->dynamic_alignment);
+        if (!fits_shared(program, source->name, shared)) return false;
         function->info.static_shared = (uint32_t)shared;
-    else
+    } else {
         program->module_shared_bytes = (uint32_t)shared;
+    }
     const uint64_t base = align_up(local, 16);
     for (uint32_t k = 0; k < source->variable_count; k++) {
         const struct ptx_variable *variable = source->variables[k];
@@ -202,6 +218,7 @@ bool lower_shared_layout(struct exec_program *program, const struct ptx_module *
     if (program->module_shared == NULL) return false;
     for (uint32_t k = 0; k < module->variable_count; k++) {
         const struct ptx_variable *variable = module->variables[k];
+        if (is_dynamic(variable)) note_dynamic(program, variable);
         if (variable->space != PTX_SPACE_SHARED || is_dynamic(variable)) continue;
         end = align_up(end, variable->alignment);
         program->module_shared[k] = (uint32_t)end;
