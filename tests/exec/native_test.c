@@ -5,6 +5,7 @@
 #include "tests/exec/device.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { THREADS = 96, WORDS = 4 * THREADS };
@@ -251,6 +252,42 @@ START_TEST(a_lone_lane_has_its_code_first)
 }
 END_TEST
 
+/* LLVM computes operations on constants when it makes the code. The NaN of an invalid one is
+ * negative all the same, as GPUs have it. In the first block it is not seen. */
+START_TEST(constants_make_the_nan_of_a_gpu)
+{
+    static const char *const operations[] = {
+        "mul.rn.f64 %d, 0d0000000000000000, 0d7FF0000000000000;",
+        "add.rn.f64 %d, 0dFFF0000000000000, 0d7FF0000000000000;",
+        "sub.rn.f64 %d, 0d7FF0000000000000, 0d7FF0000000000000;",
+        "div.rn.f64 %d, 0d0000000000000000, 0d0000000000000000;",
+        "fma.rn.f64 %d, 0d0000000000000000, 0d7FF0000000000000, 0d3FF0000000000000;",
+    };
+    for (size_t k = 0; k < sizeof operations / sizeof *operations; k++) {
+        char ptx[1024];
+        void *bytes;
+        device_reset();
+        const uint64_t out = device_buffer(WORDS * sizeof(uint32_t), &bytes);
+        snprintf(ptx, sizeof ptx, "%s%s%s",
+                 HEAD "add.u64 %o, %o, %a; red.global.add.u32 [%o], %t;\n", operations[k],
+                 "st.global.f64 [%o], %d; ret; }\n");
+        exec_native_use(EXEC_NATIVE_ALWAYS);
+        struct exec_program *program = device_program(ptx);
+        struct device_run one = {
+            .program = program, .name = "k", .blocks = 2, .threads = 64, .parameters = &out};
+        ck_assert_int_eq(device_launch(&one), EXEC_DONE);
+        ck_assert_uint_gt(exec_native_stretches(program), 0);
+        for (size_t t = 0; t < 64; t++) {
+            uint64_t result;
+            memcpy(&result, (unsigned char *)bytes + t * sizeof result, sizeof result);
+            ck_assert_msg(result == UINT64_C(0xfff8) << 48, "%s: 0x%016llx", operations[k],
+                          (unsigned long long)result);
+        }
+        exec_program_destroy(program);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec native");
@@ -258,6 +295,7 @@ int main(void)
     tcase_add_loop_test(tests, compiled_is_what_the_rows_are, 0, KERNELS);
     tcase_add_test(tests, hot_is_compiled_while_it_runs);
     tcase_add_test(tests, a_lone_lane_has_its_code_first);
+    tcase_add_test(tests, constants_make_the_nan_of_a_gpu);
     suite_add_tcase(suite, tests);
     return device_native_main(suite);
 }

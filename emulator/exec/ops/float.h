@@ -87,11 +87,17 @@ static inline f64 exec_quiet64(f64 value)
     return exec_f64(value != value ? bits | UINT64_C(1) << 51 : bits);
 }
 
+/* NaN results of f64 are those of x86-64's hardware. Not so where LLVM computes them itself, as
+ * native/ lets it do with constants. */
+#if defined __x86_64__ && !defined EXEC_AS_BITCODE
+#define EXEC_NAN64_OF_HOST
+#endif
+
 /* The result of operands none of which is NaN. The NaN of an invalid operation is negative on GPUs
- * and x86-64, and positive on Arm. */
+ * and x86-64, and positive on Arm and for LLVM. */
 static inline f64 exec_invalid64(f64 result)
 {
-#ifdef __x86_64__
+#ifdef EXEC_NAN64_OF_HOST
     return result;
 #else
     return exec_f64(result != result ? UINT64_C(0xfff8) << 48 : exec_bits64(result));
@@ -114,7 +120,7 @@ static inline f64 exec_nan64_of(f64 first, f64 second, f64 third, f64 result)
 /* The same for an operation in which x86-64 hardware follows this rule. */
 static inline f64 exec_first_nan64(f64 first, f64 second, f64 result)
 {
-#ifdef __x86_64__
+#ifdef EXEC_NAN64_OF_HOST
     return (void)first, (void)second, result;
 #else
     return exec_nan64(first, second, result);
