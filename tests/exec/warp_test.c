@@ -530,6 +530,42 @@ START_TEST(special_registers)
 }
 END_TEST
 
+/* As an H200 answered (580.159.04): all that a block gets comes in units of 128 bytes, the sum with
+ * what is reserved does not. */
+START_TEST(sizes_of_shared_memory)
+{
+    static const struct {
+        uint32_t fixed, dynamic, total, aggregate;
+    } rows[] = {{4, 0, 128, 1028},   {128, 0, 128, 1152},  {132, 0, 256, 1156},
+                {32, 40, 128, 1096}, {32, 100, 256, 1156}, {16, 1000, 1024, 2040}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char text[512];
+        void *out;
+        const uint64_t parameter = device_buffer(16, &out);
+        snprintf(text, sizeof text,
+                 ".version 8.1\n.target sm_90\n.address_size 64\n"
+                 ".visible .entry k(.param .u64 p) {\n.reg .b32 %%a;\n.reg .b64 %%p;\n"
+                 ".shared .b8 s[%u];\nld.param.u64 %%p, [p];\nmov.u32 %%a, %%dynamic_smem_size;\n"
+                 "st.global.u32 [%%p], %%a;\nmov.u32 %%a, %%total_smem_size;\n"
+                 "st.global.u32 [%%p+4], %%a;\nmov.u32 %%a, %%aggr_smem_size;\n"
+                 "st.global.u32 [%%p+8], %%a;\nret;\n}\n",
+                 rows[k].fixed);
+        struct exec_program *program = device_program(text);
+        struct device_run launch = {.program = program,
+                                    .name = "k",
+                                    .blocks = 1,
+                                    .threads = 1,
+                                    .shared = rows[k].dynamic,
+                                    .parameters = &parameter};
+        device_run(&launch);
+        const uint32_t expected[] = {rows[k].dynamic, rows[k].total, rows[k].aggregate};
+        ck_assert_mem_eq(out, expected, sizeof expected);
+        exec_program_destroy(program);
+        device_reset();
+    }
+}
+END_TEST
+
 START_TEST(reserved_shared_memory)
 {
     uint32_t out[2 * 64];
@@ -655,6 +691,7 @@ int main(void)
     tcase_add_test(tests, guarded_writes_in_loops);
     tcase_add_test(tests, unwritten_registers);
     tcase_add_test(tests, special_registers);
+    tcase_add_test(tests, sizes_of_shared_memory);
     tcase_add_test(tests, reserved_shared_memory);
     tcase_add_test(tests, unsupported_instructions_are_named);
     tcase_add_test(tests, any_number_of_workers);

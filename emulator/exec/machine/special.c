@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MULTIPROCESSORS = 132 };
+enum { MULTIPROCESSORS = 132, SHARED_UNIT = 128 /* in which a block gets shared memory */ };
 
 bool exec_special_reserved(unsigned special)
 {
@@ -98,7 +98,7 @@ static uint64_t uniform_value(const struct exec_warp *warp, unsigned special, un
     case PTX_SPECIAL_DYNAMIC_SMEM_SIZE:
         return launch->dynamic_shared;
     case PTX_SPECIAL_TOTAL_SMEM_SIZE:
-        return worker->user_shared;
+        return (worker->user_shared + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
     case PTX_SPECIAL_AGGR_SMEM_SIZE:
         return worker->user_shared + EXEC_RESERVED_SHARED;
     case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN:
