@@ -199,6 +199,10 @@ static u16 half_most(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bit
 #include "emulator/exec/ops/atomic.def"
 #undef ATOMIC
 
+/* No instruction of PTX: what a tensor reduction of f32 does, which keeps subnormals in global
+ * memory unless the tensor's type is .ftz. */
+EXEC_DEFINE_ATOMIC(add_f32_kept, "", f32, exec_canonical(a + b))
+
 bool exec_atomic_commutes(const struct exec_row *row)
 {
     static exec_handler *const handlers[] = {
@@ -317,6 +321,7 @@ DEFINE_COPY(16)
 const struct exec_row exec_atomic_rows[] = {
 #define ATOMIC(name, keys, T, expression) {keys, op_##name, #T},
 #include "emulator/exec/ops/atomic.def"
+    {"atom.add.noftz.f32", op_add_f32_kept, "f32"},
     {"atom.exch.b128", op_exch_128, ""},
     {"atom.cas.b128", op_cas_128, ""},
     {"aligned", op_aligned, ""},
