@@ -84,12 +84,51 @@ cudaError_t runtime_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
 
 /* ---- choosing a device ----------------------------------------------------------------------- */
 
-/* Always chooses the first device: the function asks for the best match, and none is required. */
+static size_t value_of(const struct cudaDeviceProp *prop, const struct property *property)
+{
+    const char *field = (const char *)prop + property->offset;
+    size_t wide = 0;
+    int narrow = 0;
+    memcpy(property->size == sizeof wide ? (void *)&wide : (void *)&narrow, field, property->size);
+    return property->size == sizeof wide ? wide : (size_t)narrow;
+}
+
+/* How many of the properties that are asked for (not zero) a device has, or more of them. A minor
+ * version means something only with its major version. */
+static unsigned met(const struct cudaDeviceProp *asked, const struct cudaDeviceProp *device)
+{
+    enum { MINORS = 100 };
+    unsigned count = asked->totalGlobalMem > 0 && device->totalGlobalMem >= asked->totalGlobalMem;
+    count += asked->major > 0 &&
+             device->major * MINORS + device->minor >= asked->major * MINORS + asked->minor;
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        const struct property *property = &properties[i];
+        if (property->attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ||
+            property->attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+            continue;
+        const size_t wanted = value_of(asked, property);
+        count += wanted > 0 && value_of(device, property) >= wanted;
+    }
+    return count;
+}
+
+/* "The device which has properties that best match *prop": the one that meets most of them, and the
+ * first of several such. CUDA says no more. */
 cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 {
+    struct cudaDeviceProp here;
+    unsigned most = 0;
+    int count = 0;
     if (device == NULL || prop == NULL) return cudaErrorInvalidValue;
-    *device = 0;
-    return cudaSuccess;
+    cudaError_t error = runtime_cudaGetDeviceCount(&count);
+    if (error == cudaSuccess) *device = 0;
+    for (int k = 0; error == cudaSuccess && k < count; k++) {
+        error = runtime_cudaGetDeviceProperties(&here, k);
+        if (error != cudaSuccess || met(prop, &here) <= most) continue;
+        most = met(prop, &here);
+        *device = k;
+    }
+    return error;
 }
 
 cudaError_t runtime_cudaGetDevice(int *device)
@@ -130,6 +169,8 @@ cudaError_t runtime_cudaSetValidDevices(int *device_arr, int len)
     if (len < 0 || len > count || (len > 0 && device_arr == NULL)) return cudaErrorInvalidValue;
     for (int i = 0; i < len; i++)
         if (device_arr[i] < 0 || device_arr[i] >= count) return cudaErrorInvalidDevice;
+    /* All devices work. The list is the calling thread's (tests/gpu/valid_devices.cu). */
+    runtime_prefer_device(len > 0 ? device_arr[0] : 0);
     return cudaSuccess;
 }
 

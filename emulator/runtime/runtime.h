@@ -61,6 +61,8 @@ int runtime_device(void);
 /* Makes `device` the thread's device and its primary context current, whatever was current
  * before. */
 cudaError_t runtime_use_device(int device);
+/* Makes the device the one that the thread uses as long as it has not chosen one. */
+void runtime_prefer_device(int device);
 
 /* Releases the primary context of `device`; the next call that needs it retains it again. */
 cudaError_t runtime_reset_device(int device);

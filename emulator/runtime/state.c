@@ -20,6 +20,7 @@ static struct {
 
 static _Thread_local struct {
     int device;
+    bool chosen;       /* by cudaSetDevice */
     CUcontext adopted; /* context that the runtime, not the submission, made current */
     enum runtime_default_stream default_stream;
 } thread;
@@ -129,8 +130,15 @@ cudaError_t runtime_use_device(int device)
     CUresult result = cuDeviceGet(&handle, device);
     if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
     if (result == CUDA_SUCCESS) result = adopt_primary(device, current);
-    if (result == CUDA_SUCCESS) thread.device = device;
-    return runtime_error(result);
+    if (result != CUDA_SUCCESS) return runtime_error(result);
+    thread.device = device;
+    thread.chosen = true;
+    return cudaSuccess;
+}
+
+void runtime_prefer_device(int device)
+{
+    if (!thread.chosen) thread.device = device;
 }
 
 int runtime_device(void)

@@ -451,6 +451,28 @@ START_TEST(properties_are_the_attributes)
 }
 END_TEST
 
+START_TEST(the_device_that_meets_most_is_chosen)
+{
+    static const struct {
+        int major, minor;
+        size_t memory, shared;
+        int device;
+    } rows[] = {{0, 0, 0, 0, 0},       {7, 0, 0, 0, 0},          {7, 5, 0, 0, 0},
+                {8, 0, 0, 0, 1},       {9, 0, 0, 0, 1},          {99, 0, 0, 0, 0},
+                {0, 0, 1 << 20, 0, 0}, {0, 0, 3ull << 30, 0, 1}, {9, 0, 1 << 20, 1 << 10, 1}};
+    setenv("OVERLAP_DEVICES", "t4:2G,h100:4G", 1);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct cudaDeviceProp prop = {.major = rows[k].major,
+                                      .minor = rows[k].minor,
+                                      .totalGlobalMem = rows[k].memory,
+                                      .sharedMemPerBlock = rows[k].shared};
+        int device = 7;
+        OK(cudaChooseDevice(&device, &prop));
+        ck_assert_msg(device == rows[k].device, "row %zu: %d", k, device);
+    }
+}
+END_TEST
+
 START_TEST(limits_and_flags)
 {
     size_t value = 0;
@@ -794,6 +816,7 @@ int main(void)
         a_child_of_a_process_with_cuda_has_none,
         a_child_of_a_process_without_cuda_starts_it,
         properties_are_the_attributes,
+        the_device_that_meets_most_is_chosen,
         limits_and_flags,
         driver_entry_points,
         nothing_is_a_size,
