@@ -50,8 +50,8 @@ static struct shared *entry_of(const struct llvm *llvm, LLVMValueRef function, b
 }
 
 /* A shared function becomes a declaration with the attributes of its body. The code generator finds
- * its address by native_shared_map. */
-static void make_external(const struct llvm *llvm, LLVMModuleRef module)
+ * its address by native_shared_map. Returns false when LLVM refuses. */
+static bool make_external(const struct llvm *llvm, LLVMModuleRef module)
 {
     LLVMValueRef function = llvm->GetFirstFunction(module);
     for (size_t length; function != NULL; function = llvm->GetNextFunction(function)) {
@@ -59,7 +59,7 @@ static void make_external(const struct llvm *llvm, LLVMModuleRef module)
         if (entry != NULL && entry->address != 0)
             llvm->SetLinkage(function, LLVMAvailableExternallyLinkage);
     }
-    native_pass(llvm, module, "elim-avail-extern");
+    return native_pass(llvm, module, "elim-avail-extern");
 }
 
 void native_shared_map(const struct llvm *llvm, LLVMModuleRef module, LLVMExecutionEngineRef engine)
@@ -84,9 +84,9 @@ static bool compile_missing(const struct llvm *llvm)
     if (shared.context == NULL) shared.context = llvm->ContextCreate();
     LLVMModuleRef module = native_rows_shared(llvm, shared.context, is_missing);
     if (module == NULL) return false;
-    const bool fine =
-        native_pass(llvm, module, NATIVE_INLINE) && (make_external(llvm, module), true) &&
-        native_pass(llvm, module, NATIVE_SIMPLIFY) && native_optimise(llvm, shared.context, module);
+    const bool fine = native_pass(llvm, module, NATIVE_INLINE) && make_external(llvm, module) &&
+                      native_pass(llvm, module, NATIVE_SIMPLIFY) &&
+                      native_optimise(llvm, shared.context, module);
     LLVMExecutionEngineRef engine = fine ? native_engine(llvm, module) : NULL;
     if (engine == NULL) {
         llvm->DisposeModule(module);
@@ -109,6 +109,5 @@ bool native_shared_take(const struct llvm *llvm, LLVMModuleRef module)
         missing |= entry != NULL && entry->address == 0;
     }
     if (!fine || (missing && !compile_missing(llvm))) return false;
-    make_external(llvm, module);
-    return true;
+    return make_external(llvm, module);
 }
