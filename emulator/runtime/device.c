@@ -124,8 +124,9 @@ cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *p
     if (error == cudaSuccess) *device = 0;
     for (int k = 0; error == cudaSuccess && k < count; k++) {
         error = runtime_cudaGetDeviceProperties(&here, k);
-        if (error != cudaSuccess || met(prop, &here) <= most) continue;
-        most = met(prop, &here);
+        const unsigned these = error == cudaSuccess ? met(prop, &here) : 0;
+        if (these <= most) continue;
+        most = these;
         *device = k;
     }
     return error;

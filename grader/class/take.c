@@ -37,6 +37,14 @@ struct hunt {
     size_t looked_at;
 };
 
+/* Returns what is behind a path's last slash. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* ---- finding ---------------------------------------------------------------------------- */
 
 /* Returns true for folders of the repository, or of tools, whose files are not the student's. */
@@ -55,7 +63,7 @@ static bool is_passed_over(const char *name)
  * after it. */
 static void look_at_file(struct hunt *hunt, const char *folder, const char *name, unsigned depth)
 {
-    const char *last = strrchr(folder, '/') != NULL ? strrchr(folder, '/') + 1 : folder;
+    const char *last = last_part(folder);
 
     for (size_t i = 0; i < hunt->count; i++) {
         struct place_found *place = &hunt->found[i];
@@ -122,7 +130,7 @@ static const char *behind_sender(const char *name)
 /* Finds the student's own name for a file of theirs, without the "-1" of a second attempt. */
 static void plain_name(const char *path, char *name, size_t size)
 {
-    const char *last = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    const char *last = last_part(path);
 
     if (behind_sender(last) != NULL) last = behind_sender(last);
     snprintf(name, size, "%s", last);
@@ -155,7 +163,7 @@ static enum unpacked follow(const char *path, const char *to, struct text *why)
 {
     struct text line = {0};
     enum unpacked result = UNPACK_BAD;
-    const char *last = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    const char *last = last_part(path);
 
     if (behind_sender(last) != NULL)
         text_add(why, "a student's file names a repository, and only whoever grades may do so");

@@ -33,11 +33,6 @@ const struct {
              {"tf32", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32},
              {"tf32.ftz", CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ}};
 
-typedef CUresult encode_function(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                                 const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                                 const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
 static uint32_t in[WORDS], out[WORDS];
 static unsigned char *tensor, *tile;
 
@@ -49,20 +44,17 @@ static uint32_t word(unsigned i)
     return x ^ x >> 13;
 }
 
-static CUtensorMap map_of(CUtensorMapDataType type, bool nan)
+// All words in rows of `width`, of which one box has all.
+static CUtensorMap map_of(CUtensorMapDataType type, unsigned rank, unsigned width,
+                          CUtensorMapFloatOOBfill fill)
 {
     alignas(128) CUtensorMap map;
-    void *function = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                           cudaEnableDefault, &found));
-    const cuuint64_t size[] = {WORDS}, stride[] = {BYTES};
-    const cuuint32_t box[] = {WORDS}, step[] = {1};
-    const CUresult code = ((encode_function *)function)(
-        &map, type, 1, tensor, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-        nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
-            : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    encode_function *encode = (encode_function *)entry("cuTensorMapEncodeTiled");
+    const cuuint64_t size[] = {width, WORDS / width}, stride[] = {width * 4};
+    const cuuint32_t box[] = {width, WORDS / width}, step[] = {1, 1};
+    const CUresult code =
+        encode(&map, type, rank, tensor, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+               CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
     if (code != CUDA_SUCCESS) printf("encode: %d\n", code);
     if (code != CUDA_SUCCESS) exit(1);
     return map;
@@ -118,7 +110,9 @@ static void outside(unsigned type)
 {
     char name[60];
     for (int nan = 0; nan < 2; nan++) {
-        const CUtensorMap map = map_of(types[type].type, nan);
+        const CUtensorMap map = map_of(types[type].type, 1, WORDS,
+                                       nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+                                           : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         snprintf(name, sizeof name, "load %s outside%s", types[type].name, nan ? ", NaN" : "");
         for (unsigned i = 0; i < WORDS; i++) in[i] = 0x3f801001;
         CHECK(cudaMemcpy(tensor, in, BYTES, cudaMemcpyHostToDevice));
@@ -133,17 +127,7 @@ static void outside(unsigned type)
 static void reductions(unsigned type, Operation operation, const char *operation_name)
 {
     char name[60];
-    alignas(128) CUtensorMap map;
-    void *function = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                           cudaEnableDefault, &found));
-    const cuuint64_t size[] = {16, 16}, stride[] = {64};
-    const cuuint32_t box[] = {16, 16}, step[] = {1, 1};
-    ((encode_function *)function)(&map, types[type].type, 2, tensor, size, stride, box, step,
-                                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                                  CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    const CUtensorMap map = map_of(types[type].type, 2, 16, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     // There: what is added to; here: what is added.
     const uint32_t there[] = {0x3f800000, 0x3f801000, 0x3f801001, 0x00000001, 0x00000001,
                               0x80001000, 0x007fffff, 0x7f7fffff, 0x00000000, 0x3f800000},
@@ -184,7 +168,8 @@ int main(int argc, char **argv)
     CHECK(cudaMalloc(&tile, BYTES));
     snprintf(name, sizeof name, "%s %s", part, types[type].name);
     if (!strcmp(part, "load") || !strcmp(part, "store")) {
-        const CUtensorMap map = map_of(types[type].type, false);
+        const CUtensorMap map =
+            map_of(types[type].type, 1, WORDS, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         each_value(map, *part == 'l', name);
         many_values(map, *part == 'l', name);
     } else if (!strcmp(part, "outside")) {

@@ -47,26 +47,9 @@ static void answer(const char *name, const unsigned char *is, const unsigned cha
     }
 }
 
-// The driver's functions, as programs find them that are not linked with it.
-typedef CUresult encode_function(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                                 const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                                 const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 typedef CUresult replace_function(CUtensorMap *, void *);
 static encode_function *encode;
 static replace_function *replace;
-
-static void *entry(const char *name)
-{
-    void *function = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    CHECK(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found));
-    if (function == nullptr) {
-        printf("%s is not there\n", name);
-        exit(1);
-    }
-    return function;
-}
 
 // ---- what a map may say -----------------------------------------------------------------------
 

@@ -2,10 +2,30 @@
 // memory, in each way that PTX has for tiles. Bytes of shared memory that no copy fills are 0xcc.
 #pragma once
 
+#include "gpu.cuh"
+
 #include <cstdint>
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_runtime.h>
+
+// The driver's functions, as programs find them that are not linked with it.
+typedef CUresult encode_function(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                                 const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+                                 const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+inline void *entry(const char *name)
+{
+    void *function = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    CHECK(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found));
+    if (function == nullptr) {
+        printf("%s is not there\n", name);
+        exit(1);
+    }
+    return function;
+}
 
 __constant__ CUtensorMap constant_map;
 

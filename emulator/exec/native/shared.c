@@ -49,14 +49,21 @@ static struct shared *entry_of(const struct llvm *llvm, LLVMValueRef function, b
     return entry;
 }
 
+/* Returns where a function has been compiled; 0: it has not been, or is not shared. */
+static uint64_t address_of(const struct llvm *llvm, LLVMValueRef function)
+{
+    size_t length;
+    const struct shared *entry = find(llvm->GetValueName2(function, &length));
+    return entry != NULL ? entry->address : 0;
+}
+
 /* A shared function becomes a declaration with the attributes of its body. The code generator finds
  * its address by native_shared_map. Returns false when LLVM refuses. */
 static bool make_external(const struct llvm *llvm, LLVMModuleRef module)
 {
     LLVMValueRef function = llvm->GetFirstFunction(module);
-    for (size_t length; function != NULL; function = llvm->GetNextFunction(function)) {
-        const struct shared *entry = find(llvm->GetValueName2(function, &length));
-        if (entry != NULL && entry->address != 0)
+    for (; function != NULL; function = llvm->GetNextFunction(function)) {
+        if (address_of(llvm, function) != 0)
             llvm->SetLinkage(function, LLVMAvailableExternallyLinkage);
     }
     return native_pass(llvm, module, "elim-avail-extern");
@@ -65,10 +72,9 @@ static bool make_external(const struct llvm *llvm, LLVMModuleRef module)
 void native_shared_map(const struct llvm *llvm, LLVMModuleRef module, LLVMExecutionEngineRef engine)
 {
     LLVMValueRef function = llvm->GetFirstFunction(module);
-    for (size_t length; function != NULL; function = llvm->GetNextFunction(function)) {
-        const struct shared *entry = find(llvm->GetValueName2(function, &length));
-        if (entry != NULL && entry->address != 0)
-            llvm->AddGlobalMapping(engine, function, (void *)(uintptr_t)entry->address);
+    for (; function != NULL; function = llvm->GetNextFunction(function)) {
+        const uint64_t address = address_of(llvm, function);
+        if (address != 0) llvm->AddGlobalMapping(engine, function, (void *)(uintptr_t)address);
     }
 }
 
