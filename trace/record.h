@@ -123,7 +123,8 @@ struct trace_record {
     uint64_t caller; /* return address in the submission's code; 0: unknown */
     uint64_t count;  /* OPERATION kernel: threads in the grid; FINDING: occurrences; CREATE of a
                         thread: its number, as in `thread`, or 0: not begun; DESTROY of a detached
-                        thread: 1: still running long after the function ended */
+                        thread: 1: still running long after the function ended; CALL: how many
+                        calls of the function were left out before it (trace/repeats.h) */
     uint32_t unused;
     uint32_t stack; /* object of the TRACE_STACK that leads to `caller`; 0: not recorded */
     char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; CREATE of memory:

@@ -53,7 +53,7 @@ void trace_sums_add(struct trace_sums *sums, const struct trace_key *key,
 {
     struct trace_record counted = *record;
     /* The count of other kinds may be raised after the record was put (trace_put_counted). */
-    if (record->kind != TRACE_OPERATION) counted.count = 0;
+    if (record->kind != TRACE_OPERATION && record->kind != TRACE_CALL) counted.count = 0;
     sums->records++;
     sums->code += code_of(key, &counted, place);
     if (record->kind != TRACE_OPERATION || record->what >= TRACE_WHAT_COUNT) return;

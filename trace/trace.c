@@ -1,4 +1,5 @@
 #include "trace/large.h"
+#include "trace/repeats.h"
 #include "trace/seal.h"
 
 #include <errno.h>
@@ -228,11 +229,12 @@ uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_reco
     uint64_t place = 0;
 
     if (writer == NULL || !trace_wants(writer, record->kind)) return NULL;
+    struct trace_record whole = *record;
+    name_writer(writer, &whole);
+    if (!repeats_keep(&whole)) return NULL;
     __atomic_fetch_add(&writer->busy, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&writer->ended, __ATOMIC_SEQ_CST)) slot = next_slot(writer, &place);
     if (slot != NULL) {
-        struct trace_record whole = *record;
-        name_writer(writer, &whole);
         fill_slot(slot, &whole);
         count(writer, &whole, place);
     }
@@ -254,6 +256,7 @@ void trace_end(struct trace_writer *writer)
 void trace_writer_close(struct trace_writer *writer)
 {
     if (writer == NULL) return;
+    repeats_forget();
     munmap(writer->header, writer->mapped);
     if (writer->now != NULL) munmap(writer->now, (size_t)sysconf(_SC_PAGESIZE));
     free(writer);

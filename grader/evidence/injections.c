@@ -28,6 +28,12 @@ static bool can_fail(const struct evidence *evidence, const struct trace_record 
            (record->kind == TRACE_HOST_CALL && evidence_by_submission(evidence, record));
 }
 
+/* Returns how many calls of the function, which can fail as well, were left out of the record. */
+static size_t left_out_before(const struct trace_record *record)
+{
+    return record->kind == TRACE_CALL ? record->count : 0;
+}
+
 /* Appends all calls in the phase that can fail. Returns the new number of candidates. */
 static size_t collect(const struct evidence *evidence, const struct phase *phase, uint32_t number,
                       struct candidate *all, size_t count)
@@ -38,9 +44,9 @@ static size_t collect(const struct evidence *evidence, const struct phase *phase
         struct candidate *candidate = &all[count++];
         *candidate = (struct candidate){.call = &records[i], .phase = number};
         for (size_t k = 0; k <= i; k++)
-            candidate->number += records[k].kind == records[i].kind &&
-                                 (records[k].flags & TRACE_CAN_FAIL) != 0 &&
-                                 strcmp(records[k].name, records[i].name) == 0;
+            if (records[k].kind == records[i].kind && (records[k].flags & TRACE_CAN_FAIL) != 0 &&
+                strcmp(records[k].name, records[i].name) == 0)
+                candidate->number += 1 + left_out_before(&records[k]);
     }
     return count;
 }
