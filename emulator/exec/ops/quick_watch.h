@@ -112,11 +112,17 @@ INLINE bool is_unwritten(const struct exec_block *block, u32 low, u32 high, bool
     return __builtin_reduce_max((half_u32)((lower == word) | (upper == word))) != 0;
 }
 
+/* Returns true when no asynchronous copy has ever filled or read the block's shared memory. */
+static inline bool no_copies(const struct exec_block *block)
+{
+    return (block->async == NULL) & (block->outgoing == NULL);
+}
+
 /* The same condition as in op_watch of ops/racecheck.c, except that no asynchronous copy at all may
  * have been issued. */
 static inline bool is_plain(const struct exec_block *block)
 {
-    return exec_watch_is_plain(block) & (block->async == NULL);
+    return exec_watch_is_plain(block) & no_copies(block);
 }
 
 /* Each half loads one cell, not the same, that nobody has touched since the last ordering point:
@@ -310,7 +316,7 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
     const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     s32 cell[EXEC_LANES];
     u32 wrong = size < 4, recent = 0;
-    if (!exec_watch_tells(warp->block) || warp->block->async != NULL) return false;
+    if (!exec_watch_tells(warp->block) || !no_copies(warp->block)) return false;
     for (u32 l = 0; l < EXEC_LANES; l++) {
         const u32 at = base[l] + (u32)inst->imm;
         wrong |= (u32)(at > size - 4) | (at & 3);
