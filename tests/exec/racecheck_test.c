@@ -25,6 +25,7 @@ static const struct source {
     {"wgmma", RACECHECK_WGMMA_PTX, RACECHECK_WGMMA_CU},
     {"matrix", RACECHECK_TENSOR_PTX, RACECHECK_TENSOR_CU},
     {"shuffle_", RACECHECK_SHUFFLES_PTX, RACECHECK_SHUFFLES_CU},
+    {"tiles_", RACECHECK_TILES_PTX, RACECHECK_TILES_CU},
     {"told_", RACECHECK_TOLD_PTX, RACECHECK_TOLD_CU},
     {"round_", RACECHECK_ROUNDS_PTX, RACECHECK_ROUNDS_CU},
     {"half_", RACECHECK_HALVES_PTX, RACECHECK_HALVES_CU},
@@ -259,6 +260,14 @@ static const char *const right[] = {
     "right_shuffle_chosen",
     "right_shuffle_first_is_read",
     "right_shuffle_written_over",
+    "right_tiles_of_a_tile",
+    "right_tiles_in_a_chain",
+    "right_tiles_then_the_warp",
+    "right_tiles_then_the_block",
+    "right_tiles_of_a_branch",
+    "right_tiles_that_vote",
+    "right_tiles_told_on",
+    "right_tiles_global",
     "right_matrix_tile",
     "right_matrix_of_each_warp",
     "right_matrix_rows",
@@ -326,6 +335,12 @@ static const struct wrong_row {
     {"async_box_out_added_unfenced", EXEC_WRONG_PROXY},
     {"async_box_out_to_one_row", EXEC_WRONG_BLOCKS},
     {"async_box_by_changed_map_unfenced", EXEC_WRONG_PROXY},
+    {"tiles_of_the_next_tile", EXEC_WRONG_SHARED},
+    {"tiles_of_the_other_half", EXEC_WRONG_SHARED},
+    {"tiles_left_out_of_a_branch", EXEC_WRONG_SHARED},
+    {"tiles_written_over", EXEC_WRONG_SHARED},
+    {"tiles_that_voted_apart", EXEC_WRONG_SHARED},
+    {"tiles_of_global_tiles", EXEC_WRONG_GLOBAL},
     {"matrix_without_a_barrier", EXEC_WRONG_SHARED},
     {"matrix_read_too_early", EXEC_WRONG_SHARED},
     {"matrix_of_every_block", EXEC_WRONG_BLOCKS},
@@ -456,13 +471,12 @@ START_TEST(nothing_is_said_of_a_right_kernel)
 }
 END_TEST
 
-START_TEST(a_wrong_kernel_is_named_with_its_lines)
+static void check_named(const struct wrong_row *row, unsigned worker_count)
 {
-    const struct wrong_row *row = &wrong[_i / WAYS];
     uint32_t lines[MOST_LINES];
     const size_t count = lines_of(row->kernel, lines);
     ck_assert_uint_gt(count, 0);
-    run(row->kernel, workers[_i % WAYS], true);
+    run(row->kernel, worker_count, true);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
     for (size_t i = 0; i < exec_racecheck_count(launch.watch); i++) {
         const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);
@@ -473,6 +487,25 @@ START_TEST(a_wrong_kernel_is_named_with_its_lines)
         ck_assert_uint_gt(found->count, 0);
     }
     end();
+}
+
+START_TEST(a_wrong_kernel_is_named_with_its_lines)
+{
+    check_named(&wrong[_i / WAYS], workers[_i % WAYS]);
+}
+END_TEST
+
+/* Where machine code asks what else may be under way: copies in and out, groups of lanes. */
+static const char *const compiled[] = {"async_copy_not_awaited", "async_source_one_group_too_few",
+                                       "tiles_of_the_next_tile", "tiles_of_global_tiles"};
+enum { COMPILED = sizeof compiled / sizeof *compiled };
+
+START_TEST(machine_code_finds_the_same)
+{
+    const struct wrong_row *row = wrong;
+    while (strcmp(row->kernel, compiled[_i]) != 0) row++;
+    ck_assert_int_eq(setenv("OVERLAP_NATIVE", "always", 1), 0);
+    check_named(row, 1);
 }
 END_TEST
 
@@ -517,6 +550,17 @@ START_TEST(a_store_ends_what_is_settled)
 END_TEST
 
 /* They are the first findings, and the examples of what lanes of one warp do as well. */
+START_TEST(a_part_of_a_warp_that_met_is_known)
+{
+    const struct wrong_row *row = &wrong[_i];
+    const bool parts = strncmp(row->kernel, "tiles_", strlen("tiles_")) == 0;
+    if (!parts && strstr(row->kernel, "no_syncwarp") == NULL) return;
+    run(row->kernel, 1, true);
+    ck_assert_msg(exec_racecheck_at(launch.watch, 0)->apart == parts, "%s", row->kernel);
+    end();
+}
+END_TEST
+
 START_TEST(races_across_warps_go_first)
 {
     run("rows_and_columns", workers[_i], true);
@@ -593,7 +637,9 @@ int main(void)
     TCase *tcase = tcase_create("racecheck");
     tcase_add_loop_test(tcase, nothing_is_said_of_a_right_kernel, 0, RIGHT);
     tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
+    tcase_add_loop_test(tcase, machine_code_finds_the_same, 0, COMPILED);
     tcase_add_loop_test(tcase, one_block_is_enough, 0, WRONG);
+    tcase_add_loop_test(tcase, a_part_of_a_warp_that_met_is_known, 0, WRONG);
     tcase_add_loop_test(tcase, a_store_ends_what_is_settled, 0, WAYS);
     tcase_add_loop_test(tcase, races_across_warps_go_first, 0, WAYS);
     tcase_add_loop_test(tcase, a_race_in_global_memory_says_where, 0, WAYS);

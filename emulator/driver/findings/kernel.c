@@ -30,9 +30,11 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
     switch (wrong->wrong) {
     case EXEC_WRONG_SHARED:
         if (wrong->met) return FINDING_SHARED_RACE_UNFENCED;
+        if (wrong->apart) return FINDING_SHARED_RACE_OF_PARTS;
         return warp ? FINDING_SHARED_RACE_IN_WARP : FINDING_SHARED_RACE;
     case EXEC_WRONG_GLOBAL:
         if (wrong->met) return FINDING_GLOBAL_RACE_UNFENCED;
+        if (wrong->apart) return FINDING_GLOBAL_RACE_OF_PARTS;
         return warp ? FINDING_GLOBAL_RACE_IN_WARP : FINDING_GLOBAL_RACE;
     case EXEC_WRONG_COPY:
         return FINDING_COPY_NOT_AWAITED;

@@ -30,6 +30,9 @@ void exec_shadow_order(const struct exec_block *block);
  * exited without reaching the barrier, have stored to shared memory: that stays unordered. */
 void exec_shadow_order_without(const struct exec_block *block, const uint32_t *absent);
 void exec_shadow_order_warp(const struct exec_warp *warp);
+/* A .sync instruction of these lanes is complete: the same for them, or for the whole warp if no
+ * other lane of it is left. */
+void exec_shadow_order_lanes(const struct exec_warp *warp, uint32_t lanes);
 
 /* Race-checks an access by lane `lane` to `bytes` bytes at `offset` of shared memory. */
 void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,

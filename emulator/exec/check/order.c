@@ -45,6 +45,7 @@ struct exec_order {
     uint32_t count;
     bool any;                     /* something is known since the last exec_order_forget */
     bool fenced;                  /* a thread has executed a fence; before, nothing is passed on */
+    bool clocks;                  /* a thread has a clock */
     bool blind;                   /* no memory or room: every thread is taken to know everything */
     uint32_t apart;               /* bitmap: warps whose lanes know different things */
     uint32_t met[EXEC_MAX_WARPS]; /* per warp, bitmap: the warps whose values it has read */
@@ -124,11 +125,10 @@ static struct exec_order *order_of(const struct exec_warp *warp)
     return order;
 }
 
-/* No thread has a clock before the first fence. */
 static void release_clocks(struct exec_order *order)
 {
     for (size_t k = 0; order->fenced && k < order->room; k++) release(&order->told[k].passes);
-    for (uint32_t t = 0; order->fenced && t < order->count; t++) {
+    for (uint32_t t = 0; order->clocks && t < order->count; t++) {
         release(&order->threads[t].known);
         release(&order->threads[t].pending);
         release(&order->threads[t].released);
@@ -145,7 +145,7 @@ static void forget(struct exec_order *order, const struct exec_block *block)
     memset(order->met, 0, sizeof order->met);
     for (; order->kept; order->kept &= order->kept - 1)
         block->warps[__builtin_ctz(order->kept)].own.mask = 0;
-    order->any = order->fenced = order->blind = false;
+    order->any = order->fenced = order->clocks = order->blind = false;
 }
 
 void exec_order_destroy(struct exec_order *order)
@@ -257,7 +257,7 @@ static void fence(const struct exec_warp *warp, struct exec_order *order, uint32
     struct thread *of = &order->threads[thread];
     for (uint32_t kept = order->kept; kept; kept &= kept - 1)
         open_row(order, &warp->block->warps[__builtin_ctz(kept)]);
-    order->fenced = true;
+    order->fenced = order->clocks = true;
     of->fenced = exec_block_shadow_moment(warp->block);
     of->warp_floor = warp_floor_of(warp->block, warp->index);
     release(&of->released);
@@ -324,11 +324,71 @@ void exec_order_join_warp(const struct exec_warp *warp)
     if (order != NULL && (order->apart >> warp->index & 1)) join_warp(order, warp->index);
 }
 
+/* Returns the one clock of all these lanes, if nobody else has it; NULL: there is none. */
+static struct clock *own_clock(const struct thread *lanes, uint32_t group)
+{
+    struct clock *clock = lanes[__builtin_ctz(group)].known;
+    unsigned holders = 0;
+    for (uint32_t rest = group; rest; rest &= rest - 1, holders++) {
+        const struct thread *lane = &lanes[__builtin_ctz(rest)];
+        if (lane->known != clock || lane->pending != NULL || lane->released != NULL) return NULL;
+    }
+    return clock != NULL && clock->references == holders ? clock : NULL;
+}
+
+/* Gives all these lanes one clock, of what any of them knows. */
+static struct clock *common_clock(struct exec_order *order, struct thread *lanes, uint32_t group)
+{
+    struct clock *all = copy(order, NULL);
+    if (all == NULL) return NULL;
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+        struct thread *lane = &lanes[__builtin_ctz(rest)];
+        join(order, &all, lane->known);
+        join(order, &all, lane->pending);
+    }
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+        struct thread *lane = &lanes[__builtin_ctz(rest)];
+        release(&lane->known);
+        release(&lane->pending);
+        release(&lane->released);
+        lane->known = share(all);
+    }
+    all->references--; /* of `all` itself */
+    return all;
+}
+
+void exec_order_join_lanes(const struct exec_warp *warp, uint32_t group)
+{
+    struct exec_order *order = order_of(warp);
+    if (order == NULL) return;
+    const uint32_t first = warp->index * EXEC_LANES;
+    struct thread *lanes = &order->threads[first];
+    exec_shadow_next_moment(warp->block);
+    struct clock *clock = own_clock(lanes, group);
+    if (clock == NULL) clock = common_clock(order, lanes, group);
+    order->any = order->clocks = true;
+    if (clock != NULL) {
+        const int32_t now = exec_block_shadow_moment(warp->block);
+        for (uint32_t rest = group; rest; rest &= rest - 1)
+            clock->before[first + (uint32_t)__builtin_ctz(rest)] = now;
+    }
+    order->apart |= 1u << warp->index;
+    exec_shadow_converses(warp->block, true);
+}
+
 bool exec_order_knows(const struct exec_order *order, uint32_t thread, int32_t cell)
 {
     if (order != NULL && order->blind) return true;
     if (order == NULL || order->threads[thread].known == NULL) return false;
     return cell < order->threads[thread].known->before[cell & EXEC_SHADOW_THREAD];
+}
+
+bool exec_order_apart(const struct exec_order *order, uint32_t thread, int32_t cell)
+{
+    const uint32_t other = (uint32_t)cell & EXEC_SHADOW_THREAD;
+    return order != NULL && other != thread && other / EXEC_LANES == thread / EXEC_LANES &&
+           order->threads[thread].known != NULL &&
+           cell < order->threads[thread].known->before[thread];
 }
 
 bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t other)

@@ -1,5 +1,6 @@
 /* exec_order: what the threads of a block know of each other's accesses because they synchronise
- * through memory (flags, tickets, locks), shared or global. Private to emulator/exec.
+ * through memory (flags, tickets, locks), shared or global, or by a .sync instruction of a part of
+ * their warp. Private to emulator/exec.
  *
  * It implements the memory consistency model of PTX with vector clocks, one per thread, in the
  * moments of check/shadow.h:
@@ -17,7 +18,8 @@
  * A race of two read-modify-writes by volatile accesses is found here, too: two threads of a block
  * each change the same bytes so, and nothing orders one thread's store before the other's.
  *
- * Only programs whose threads can communicate through memory (exec_program.converses) call this.
+ * Accesses call this only in programs whose threads can communicate through memory
+ * (exec_program.converses).
  *
  * Source: PTX ISA 9.0, chapter 8 (memory consistency model).
  */
@@ -35,9 +37,15 @@ void exec_order_forget(const struct exec_block *block);
 /* The warp's lanes synchronise: each knows what any of them knows. */
 void exec_order_join_warp(const struct exec_warp *warp);
 
+/* Some lanes of the warp do: each of `group` knows what any of them has done or knows. */
+void exec_order_join_lanes(const struct exec_warp *warp, uint32_t group);
+
 /* Returns true if `thread` knows that the touch `cell` (check/shadow.h) of another thread is
  * over. */
 bool exec_order_knows(const struct exec_order *order, uint32_t thread, int32_t cell);
+/* Returns true if `thread` has synchronised with lanes of its warp since the touch `cell` of
+ * another lane, which it does not know to be over. */
+bool exec_order_apart(const struct exec_order *order, uint32_t thread, int32_t cell);
 /* Returns true if the warp of one thread has read a value stored by the warp of the other. */
 bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t other);
 

@@ -63,6 +63,8 @@ struct exec_racecheck_found {
     uint64_t waiting; /* EXEC_WRONG_LATER: number of blocks that only polled */
     uint32_t home;    /* EXEC_WRONG_CLUSTER, _ENDED: rank of the block whose memory it is */
     bool met;         /* threads of one block that communicate, but not for these bytes */
+    bool apart;       /* lanes of one warp, of which the first was not among those that the second
+                         synchronised with in between */
     uint64_t count;   /* how often it was seen */
 };
 

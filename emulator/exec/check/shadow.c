@@ -151,6 +151,15 @@ void exec_shadow_order_warp(const struct exec_warp *warp)
     if (warp->block->order != NULL) exec_order_join_warp(warp);
 }
 
+void exec_shadow_order_lanes(const struct exec_warp *warp, uint32_t lanes)
+{
+    if (!(warp->live & ~lanes))
+        exec_shadow_order_warp(warp);
+    else if ((lanes & (lanes - 1)) != 0 &&
+             (warp->block->order != NULL || exec_block_shadow_warp_touched(warp)))
+        exec_order_join_lanes(warp, lanes);
+}
+
 void exec_shadow_next_moment(const struct exec_block *block)
 {
     struct exec_shadow *shadows[SHADOWS_MOST];
@@ -240,25 +249,32 @@ static struct exec_racecheck_side side_of(const struct exec_warp *warp,
     };
 }
 
+static struct exec_racecheck_found found_of(const struct exec_warp *warp, enum exec_wrong wrong,
+                                            const struct exec_reported *first,
+                                            const struct exec_reported *second)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    const struct exec_order *order = warp->block->order;
+    return (struct exec_racecheck_found){
+        .wrong = wrong,
+        .first = side_of(warp, first),
+        .second = side_of(warp, second),
+        .block_size = {launch->block[0], launch->block[1], launch->block[2]},
+        .block_index = warp->block->index,
+        .met = exec_order_met(order, first->thread, second->thread),
+        .count = 1,
+    };
+}
+
 void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
                  const struct exec_reported *first, const struct exec_reported *second,
                  const struct memory_region *region, uint64_t offset, uint32_t bytes)
 {
-    const struct exec_launch *launch = warp->worker->launch;
-    const struct exec_order *order = warp->block->order;
-    exec_racecheck_add(launch->watch,
-                       &(struct exec_racecheck_found){
-                           .wrong = wrong,
-                           .first = side_of(warp, first),
-                           .second = side_of(warp, second),
-                           .region = region,
-                           .offset = offset,
-                           .bytes = bytes,
-                           .block_size = {launch->block[0], launch->block[1], launch->block[2]},
-                           .block_index = warp->block->index,
-                           .met = exec_order_met(order, first->thread, second->thread),
-                           .count = 1,
-                       });
+    struct exec_racecheck_found found = found_of(warp, wrong, first, second);
+    found.region = region;
+    found.offset = offset;
+    found.bytes = bytes;
+    exec_racecheck_add(warp->worker->launch->watch, &found);
 }
 
 /* Returns whether both accesses are volatile ones to shared memory by lanes of one warp. Compilers
@@ -295,11 +311,17 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
                       !touch->warp->worker->function->program->converses;
     const enum exec_wrong wrong = cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED;
     if (!lost && cache == NULL && rely_on_step(touch->warp, &first, &second)) return;
-    exec_report(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second,
-                cache != NULL ? cache->region : NULL,
-                cache != NULL ? exec_block_shadow_address(touch->warp->block->near, at) - cache->low
-                              : at,
-                touch->bytes);
+    struct exec_racecheck_found found =
+        found_of(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second);
+    found.apart = exec_order_apart(touch->warp->block->order, touch->thread,
+                                   touch->shadow->cells[kept][index]);
+    found.bytes = touch->bytes;
+    found.offset = at;
+    if (cache != NULL) {
+        found.region = cache->region;
+        found.offset = exec_block_shadow_address(touch->warp->block->near, at) - cache->low;
+    }
+    exec_racecheck_add(touch->warp->worker->launch->watch, &found);
 }
 
 static inline bool check(const struct exec_touch *touch, size_t index, enum exec_kept kept)

@@ -15,7 +15,8 @@
  *    threads take part this is more than CUDA promises: a race beside one may be missed, but no
  *    correct program is reported. The exception is a thread that went round the barrier in a loop
  *    and has exited: its stores stay unordered;
- *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the warp.
+ *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the lanes
+ *    that take part, of those that have not exited; the whole warp's floor, or check/order.h.
  *    CUDA promises this for __syncwarp() alone; programs rely on the others;
  *  - flags, tickets and locks, with fences or acquire and release: check/order.h. Without those, a
  *    flag or a lock orders nothing;

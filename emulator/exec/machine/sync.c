@@ -15,6 +15,16 @@
     for (uint32_t rest = (mask), l; rest && (l = (uint32_t)__builtin_ctz(rest), true);             \
          rest &= rest - 1)
 
+/* These lanes have all their partners: orders what each group of partners does. */
+static void order_groups(const struct exec_warp *warp, uint32_t lanes)
+{
+    while (lanes) {
+        const uint32_t group = warp->members[__builtin_ctz(lanes)] & lanes;
+        exec_shadow_order_lanes(warp, group);
+        lanes &= ~group;
+    }
+}
+
 int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
 {
     uint32_t missing = 0;
@@ -30,7 +40,7 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
         missing |= warp->members[l] ^ warp->members[__builtin_ctz(warp->members[l] & warp->mask)];
     }
     if (!missing) {
-        exec_shadow_order_warp(warp);
+        order_groups(warp, warp->mask);
         return inst->inner(warp, inst);
     }
     warp->exchanging |= warp->mask;
@@ -61,7 +71,7 @@ int exec_sync_check(struct exec_warp *warp)
     const uint32_t complete = complete_lanes(warp);
     assert((complete & ~(warp->exchanging & warp->live)) == 0);
     if (!complete) return EXEC_RESCHEDULE;
-    exec_shadow_order_warp(warp);
+    order_groups(warp, complete);
     warp->exchanging &= ~complete;
     const uint32_t count = warp->fragment_count;
     struct exec_fragment served[EXEC_LANES];

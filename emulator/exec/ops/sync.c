@@ -235,7 +235,7 @@ static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
             EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? narrow[l] : warp->exchange[l];
     }
     if (!other && !(mask & ~named) && !(named & warp->live & ~mask)) {
-        exec_shadow_order_warp(warp);
+        exec_shadow_order_lanes(warp, mask);
         return inst->inner(warp, inst);
     }
     return exec_sync_meet(warp, inst);
