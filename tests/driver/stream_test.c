@@ -242,6 +242,68 @@ START_TEST(the_ptsz_names_take_stream_0_for_the_per_thread_stream)
 }
 END_TEST
 
+/* Adds 1 in the thread's own stream; waits for it if that is asked for. */
+static CUdeviceptr added_to;
+static void *add_and_end(void *waits)
+{
+    OK(cuCtxSetCurrent(test_context_handle));
+    OK(test_launch("add", CU_STREAM_PER_THREAD, added_to, 1, N));
+    if (waits != NULL) OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    return NULL;
+}
+
+static void in_short_threads(unsigned count, bool waits)
+{
+    static char yes;
+    for (unsigned i = 0; i < count; i++) {
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, add_and_end, waits ? &yes : NULL), 0);
+        pthread_join(thread, NULL);
+    }
+}
+
+START_TEST(work_in_the_stream_of_a_thread_that_has_ended_is_done)
+{
+    enum { THREADS = 150 };
+    test_context(_i);
+    added_to = ones();
+    in_short_threads(THREADS, true);
+    in_short_threads(1, false);
+    in_short_threads(THREADS, true);
+    OK(test_launch("add", CU_STREAM_PER_THREAD, added_to, 1, N));
+    ck_assert_uint_eq(seen_from(NULL, added_to), 2 * THREADS + 3);
+    OK(cuCtxDestroy(test_context_handle));
+    ck_assert_uint_eq(test_count(TRACE_CREATE, TRACE_STREAM, NULL), 2 * THREADS + 3);
+    ck_assert_uint_eq(test_count(TRACE_DESTROY, TRACE_STREAM, NULL), 2 * THREADS + 3);
+    for (const struct trace_record *r = test_trace()->records;
+         r < test_trace()->records + test_trace()->count; r++)
+        if (r->what == TRACE_STREAM) ck_assert(r->flags & TRACE_IMPLICIT);
+}
+END_TEST
+
+/* CPU time in ns of this thread for some calls that look at all streams of the context. */
+static int64_t cost_of_calls(void)
+{
+    struct timespec before, after;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    for (unsigned i = 0; i < 2000; i++) {
+        OK(cuMemsetD32Async(added_to, 1, N, NULL));
+        OK(cuStreamSynchronize(NULL));
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    return (after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec;
+}
+
+START_TEST(threads_that_have_ended_do_not_make_calls_dearer)
+{
+    test_context(LATEST);
+    added_to = ones();
+    const int64_t before = cost_of_calls();
+    in_short_threads(3000, true);
+    ck_assert_int_lt(cost_of_calls(), 4 * before); /* 40 times as dear with their streams */
+}
+END_TEST
+
 START_TEST(destroying_a_stream_with_pending_work_returns_at_once_and_loses_nothing)
 {
     test_context(_i);
@@ -696,6 +758,7 @@ int main(void)
         the_per_thread_stream_is_a_blocking_stream,
         every_thread_has_its_own_per_thread_stream,
         the_ptsz_names_take_stream_0_for_the_per_thread_stream,
+        work_in_the_stream_of_a_thread_that_has_ended_is_done,
         destroying_a_stream_with_pending_work_returns_at_once_and_loses_nothing,
         a_stream_query_is_not_ready_then_ready,
         repeated_queries_take_longer,
@@ -714,6 +777,7 @@ int main(void)
     };
     for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
         tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
+    tcase_add_test(tcase, threads_that_have_ended_do_not_make_calls_dearer);
     tcase_add_test(tcase, a_starved_program_has_not_waited);
     tcase_add_test(tcase, latest_two_streams_are_not_ordered);
     tcase_add_test(tcase, a_stream_is_synchronised_alone);

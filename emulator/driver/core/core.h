@@ -85,6 +85,8 @@ uint64_t call_place(void);
 /* The context on top of the thread's stack, alive or not; NULL: none. */
 struct context *thread_context(void);
 uint64_t monotonic_ns(void); /* CLOCK_MONOTONIC */
+/* CPU time of a thread of this process in ns; -1: the thread is gone. */
+int64_t thread_computed(pid_t tid);
 /* Advances the calling thread's virtual host clock by `ns`, or to `ns` if it is behind that. */
 void thread_spend(double ns);
 void thread_wait_until(uint64_t ns);

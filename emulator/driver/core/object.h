@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "emulator/memory/memory.h"
 #include "emulator/timeline/timeline.h"
@@ -68,7 +69,7 @@ struct object {
 
 struct stream {
     struct object object;
-    struct timeline_stream *time;
+    struct timeline_stream *time; /* NULL: per-thread default stream of a thread that has ended */
     unsigned flags;
     int priority;
     CUsynchronizationPolicy policy;
@@ -78,6 +79,7 @@ struct stream {
     uint64_t triggers; /* timeline_op_number of its latest kernel that lets dependent kernels begin
                           before its own end; 0: none */
     uint64_t thread;   /* of a per-thread default stream, its thread's number; 0: another stream */
+    pid_t tid;         /* that thread's id in the system */
     struct captured *captured; /* its part of a capture; NULL: not capturing */
     struct stream *next;       /* next per-thread default stream of the context */
 };
@@ -109,8 +111,10 @@ struct context {
     struct timeline_context *time;
     struct stream *legacy;
     struct stream *per_thread; /* list */
-    struct object *objects;    /* objects that end with it */
-    size_t limits[LIMITS];     /* by CUlimit */
+    size_t per_thread_count;   /* its length, and that at which ended threads are looked for */
+    size_t per_thread_most;
+    struct object *objects; /* objects that end with it */
+    size_t limits[LIMITS];  /* by CUlimit */
     CUfunc_cache cache;
     const struct memory_region *heap; /* device heap of malloc in kernels; NULL until a kernel
                                          runs */

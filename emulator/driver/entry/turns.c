@@ -84,13 +84,6 @@ static int64_t now(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* CPU time of a thread in ns, by the clock id MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED) of
- * linux/posix-timers.h. -1: the thread is gone. */
-static int64_t computed_by(pid_t tid)
-{
-    return now((clockid_t)((~(unsigned)tid << 3) | 6u));
-}
-
 /* Returns true if the thread sleeps for a time of its own choice (nanosleep). */
 static bool sleeps_by_itself(pid_t tid)
 {
@@ -147,10 +140,10 @@ static enum others look_at_others(void)
         for (size_t i = 0; i < turns.looked; i++) {
             struct look *look = &turns.looks[i];
             if (is_at_the_door(look->tid)) continue;
-            if (pass == 0) look->computed = computed_by(look->tid);
+            if (pass == 0) look->computed = thread_computed(look->tid);
             if (runnable_thread(look->tid)) return OTHERS_RUN;
             if (pass == 0) continue;
-            if (look->computed != computed_by(look->tid)) return OTHERS_RUN;
+            if (look->computed != thread_computed(look->tid)) return OTHERS_RUN;
             if (sleeps_by_itself(look->tid)) others = OTHERS_SLEEP;
         }
     return atomic_load(&turns.coming) > 0 ? OTHERS_RUN : others;

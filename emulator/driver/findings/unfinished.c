@@ -138,6 +138,7 @@ static bool others_work(const struct stream *but)
     for (const struct object *object = context->objects; object != NULL; object = object->next) {
         if (object->kind != OBJECT_STREAM) continue;
         const struct stream *stream = (const struct stream *)object;
+        if (stream->time == NULL) continue;
         const struct timeline_op *last = timeline_stream_last(stream->time);
         if (stream != but && last != NULL &&
             !timeline_host_knows(driver.timeline, timeline_op_when(last), TIMELINE_PROMISED))

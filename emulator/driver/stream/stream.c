@@ -7,19 +7,27 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- life -------------------------------------------------------------------------------- */
+
+/* Takes the stream at `link` off its context's list of per-thread streams. */
+static void per_thread_remove(struct context *context, struct stream **link)
+{
+    *link = (*link)->next;
+    context->per_thread_count--;
+}
 
 static void stream_end(struct object *object, bool implicit)
 {
     struct stream *stream = (struct stream *)object;
     struct stream **link = &object->context->per_thread;
     while (*link != NULL && *link != stream) link = &(*link)->next;
-    if (*link != NULL) *link = stream->next;
+    if (*link != NULL) per_thread_remove(object->context, link);
     if (stream->captured != NULL) capturing->forget_stream(stream);
     trace_object(object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
     object_remove(object);
-    timeline_stream_destroy(stream->time);
+    if (stream->time != NULL) timeline_stream_destroy(stream->time);
     object_free(object);
 }
 
@@ -46,16 +54,49 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     return stream;
 }
 
+/* Returns true if nothing can tell whether the stream is still there: its thread has ended, and
+ * with it the only name of the stream, and the host knows that all its work is done. */
+static bool per_thread_is_over(const struct stream *stream)
+{
+    const struct timeline_op *last = timeline_stream_last(stream->time);
+    return stream->captured == NULL &&
+           (last == NULL || timeline_host_knows_op(driver.timeline, last)) &&
+           thread_computed(stream->tid) < 0;
+}
+
+/* Gives back the streams of ended threads, of which a program of many short threads makes one after
+ * the other: each call would walk past all of them. When a thread is seen to have ended depends on
+ * the system, so the objects, which the trace shows, end with the context. */
+static void per_thread_sweep(struct context *context)
+{
+    enum { LEAST = 64 };
+    if (context->per_thread_count < context->per_thread_most) return;
+    for (struct stream **link = &context->per_thread; *link != NULL;) {
+        struct stream *stream = *link;
+        if (!per_thread_is_over(stream)) {
+            link = &stream->next;
+            continue;
+        }
+        per_thread_remove(context, link);
+        timeline_stream_destroy(stream->time);
+        stream->time = NULL;
+    }
+    context->per_thread_most = 2 * context->per_thread_count + LEAST;
+}
+
 /* The calling thread's own default stream in a context, created on first use. */
 static struct stream *per_thread_stream(struct context *context)
 {
     for (struct stream *stream = context->per_thread; stream != NULL; stream = stream->next)
         if (stream->thread == thread.number) return stream;
+    per_thread_sweep(context);
     struct stream *stream = stream_make(context, TIMELINE_BLOCKING, CU_STREAM_DEFAULT, 0, true);
     if (stream == NULL) return NULL;
     stream->thread = thread.number;
+    stream->tid = gettid();
     stream->next = context->per_thread;
     context->per_thread = stream;
+    context->per_thread_count++;
     return stream;
 }
 
