@@ -241,6 +241,10 @@ START_TEST(attributes_are_copied_whether_set_or_not)
     OK(cuGraphKernelNodeCopyAttributes(with, without));
     OK(cuGraphKernelNodeGetAttribute(with, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
     ck_assert_uint_eq(value.clusterDim.x, 0);
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuGraphKernelNodeGetAttribute(with, (CUkernelNodeAttrID)99, &value));
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuGraphKernelNodeSetAttribute(with, (CUkernelNodeAttrID)99, &value));
 }
 END_TEST
 

@@ -162,8 +162,8 @@ CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAtt
         value_out->priority = node->priority;
         return CUDA_SUCCESS;
     default:
-        return finding_unsupported("asking for attribute %d of a kernel node: it keeps no hints",
-                                   (int)attr);
+        return attribute_unsupported(attr,
+                                     "asking for attribute %s of a kernel node: it keeps no hints");
     }
 }
 
@@ -187,7 +187,7 @@ CUresult driver_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return CUDA_SUCCESS;
     default:
-        return finding_unsupported("attribute %d of a kernel node", (int)attr);
+        return attribute_unsupported(attr, "attribute %s of a kernel node");
     }
 }
 

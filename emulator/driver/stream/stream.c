@@ -283,6 +283,32 @@ CUresult attribute_check(CUlaunchAttributeID id, const CUlaunchAttributeValue *v
     return right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult attribute_unsupported(CUlaunchAttributeID id, const char *format)
+{
+#define NAME(name) [CU_LAUNCH_ATTRIBUTE_##name] = "CU_LAUNCH_ATTRIBUTE_" #name
+    static const char *const names[] = {
+        NAME(ACCESS_POLICY_WINDOW),
+        NAME(COOPERATIVE),
+        NAME(SYNCHRONIZATION_POLICY),
+        NAME(CLUSTER_DIMENSION),
+        NAME(CLUSTER_SCHEDULING_POLICY_PREFERENCE),
+        NAME(PROGRAMMATIC_STREAM_SERIALIZATION),
+        NAME(PROGRAMMATIC_EVENT),
+        NAME(PRIORITY),
+        NAME(MEM_SYNC_DOMAIN_MAP),
+        NAME(MEM_SYNC_DOMAIN),
+        NAME(PREFERRED_CLUSTER_DIMENSION),
+        NAME(LAUNCH_COMPLETION_EVENT),
+        NAME(DEVICE_UPDATABLE_KERNEL_NODE),
+        NAME(PREFERRED_SHARED_MEMORY_CARVEOUT),
+        NAME(NVLINK_UTIL_CENTRIC_SCHEDULING),
+    };
+#undef NAME
+    const size_t count = sizeof names / sizeof *names;
+    if ((size_t)id >= count || names[id] == NULL) return CUDA_ERROR_INVALID_VALUE;
+    return finding_unsupported(format, names[id]);
+}
+
 CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
                                      const CUstreamAttrValue *value)
 {

@@ -36,6 +36,10 @@ bool stream_is_blocking(const struct stream *stream);
 
 /* Checks an attribute of a stream or of a launch. Attributes without limits are always right. */
 CUresult attribute_check(CUlaunchAttributeID id, const CUlaunchAttributeValue *value);
+/* Refuses an attribute that the device does not have, and names it in a finding: `format` has one
+ * %s for its name. A number that CUDA gives no attribute is a wrong value, and no finding. */
+__attribute__((format(printf, 2, 0))) CUresult attribute_unsupported(CUlaunchAttributeID id,
+                                                                     const char *format);
 
 /* ---- operations --------------------------------------------------------------------------- */
 

@@ -845,9 +845,10 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
             break;
         default:
-            return finding_unsupported("launch attribute %d", (int)attribute->id);
+            return attribute_unsupported(attribute->id, "launch attribute %s");
         }
     }
     return submit_launch(f, config->hStream, &shape, kernelParams, extra);
