@@ -280,6 +280,82 @@ START_TEST(gradients_of_levels_are_refused)
 }
 END_TEST
 
+/* The parameters of the only copy that was captured in the stream. */
+static CUDA_MEMCPY3D captured_in(CUstream stream, CUgraph *graph, CUgraphNode *node)
+{
+    CUDA_MEMCPY3D params;
+    size_t count = 1;
+    OK(cuStreamEndCapture(stream, graph));
+    OK(cuGraphGetNodes(*graph, node, &count));
+    ck_assert_uint_eq(count, 1);
+    OK(cuGraphMemcpyNodeGetParams(*node, &params));
+    return params;
+}
+
+START_TEST(a_captured_copy_says_which_part_of_which_array)
+{
+    CUgraph graph, by_hand;
+    CUgraphNode node;
+    CUgraphExec executable;
+    test_context(_i);
+    CUarray array = make_array(8, 4, 0);
+    CUstream stream = test_stream(0);
+    uint32_t *host = test_pinned(128), *back = test_pinned(128);
+    for (uint32_t i = 0; i < 32; i++) host[i] = i;
+
+    /* All of it, in rows, is what a node made by hand is given. */
+    const CUDA_MEMCPY3D whole = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                 .srcHost = host,
+                                 .srcPitch = 32,
+                                 .srcHeight = 4,
+                                 .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                 .dstArray = array,
+                                 .WidthInBytes = 32,
+                                 .Height = 4,
+                                 .Depth = 1};
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemcpy3DAsync(&whole, stream));
+    CUDA_MEMCPY3D found = captured_in(stream, &graph, &node);
+    ck_assert_int_eq(memcmp(&found, &whole, sizeof whole), 0);
+    OK(cuGraphMemcpyNodeSetParams(node, &found));
+    OK(cuGraphInstantiate(&executable, graph, 0));
+    OK(cuGraphCreate(&by_hand, 0));
+    OK(cuGraphAddMemcpyNode(&node, by_hand, NULL, 0, &whole, test_context_handle));
+    OK(cuGraphExecUpdate(executable, by_hand, &(CUgraphExecUpdateResultInfo){0}));
+    OK(cuGraphLaunch(executable, stream));
+
+    /* A box out of the middle. */
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemcpy2DAsync(&(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                        .srcArray = array,
+                                        .srcXInBytes = 8,
+                                        .srcY = 1,
+                                        .dstMemoryType = CU_MEMORYTYPE_HOST,
+                                        .dstHost = back,
+                                        .dstPitch = 16,
+                                        .WidthInBytes = 16,
+                                        .Height = 2},
+                       stream));
+    found = captured_in(stream, &graph, &node);
+    ck_assert_int_eq(found.srcMemoryType, CU_MEMORYTYPE_ARRAY);
+    ck_assert_ptr_eq(found.srcArray, array);
+    ck_assert(found.srcXInBytes == 8 && found.srcY == 1 && found.srcZ == 0);
+    ck_assert(found.dstHost == back && found.dstPitch == 16);
+    ck_assert(found.WidthInBytes == 16 && found.Height == 2 && found.Depth == 1);
+    OK(cuGraphInstantiate(&executable, graph, 0));
+    OK(cuGraphLaunch(executable, stream));
+    OK(cuStreamSynchronize(stream));
+    ck_assert(back[0] == 10 && back[3] == 13 && back[4] == 18 && back[7] == 21);
+
+    /* Bytes, given by their offset. */
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemcpyAtoHAsync(back, array, 72, 8, stream));
+    found = captured_in(stream, &graph, &node);
+    ck_assert_int_eq(found.srcMemoryType, CU_MEMORYTYPE_ARRAY);
+    ck_assert(found.srcXInBytes == 8 && found.srcY == 2 && found.WidthInBytes == 8);
+}
+END_TEST
+
 START_TEST(objects_that_cannot_be_are_refused)
 {
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
@@ -339,6 +415,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_texture_reads_what_is_there, 0, ORDERS);
     tcase_add_loop_test(tcase, a_kernels_mistake_is_named, 0,
                         (int)(sizeof mistakes / sizeof *mistakes));
+    tcase_add_loop_test(tcase, a_captured_copy_says_which_part_of_which_array, 0, ORDERS);
     tcase_add_test(tcase, objects_that_cannot_be_are_refused);
     tcase_add_test(tcase, levels_come_and_go_with_their_array);
     tcase_add_test(tcase, gradients_of_levels_are_refused);

@@ -36,8 +36,15 @@ enum { STAGED_MOST = 1 << 20 }; /* bytes: a larger source waits for its stream's
 
 enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE, ARRAY_SIDE };
 
+/* Where a side begins in an array, for the parameters of a captured copy. */
+struct in_array {
+    CUarray array; /* NULL: the side is not in an array, or not a box of it */
+    size_t x, y, z;
+};
+
 struct copy {
     struct side to, from;
+    struct in_array to_array, from_array;
     struct extent extent;
     unsigned char *staged; /* the source, read at the call; owned */
     bool asynchronous;     /* a call, not a graph node: on a GPU it has finished with pageable
@@ -434,8 +441,9 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
     TRY(place_find(&copy->to, e, to, ROLE_DESTINATION));
     TRY(place_find(&copy->from, e, from, ROLE_SOURCE));
-    flatten(copy);
     const bool captured = stream->captured != NULL;
+    const bool is_box = copy->to_array.array != NULL || copy->from_array.array != NULL;
+    if (!captured || !is_box) flatten(copy); /* rows of an array stay rows in its parameters */
     const bool staged = !captured && copy->from.place == TRACE_PAGEABLE && !is_host(copy->to.place);
     copy->asynchronous = asynchronous && !captured;
     if (staged) {
@@ -593,11 +601,18 @@ static CUresult side_of(const struct described *described, const struct extent *
     return CUDA_SUCCESS;
 }
 
+static struct in_array in_array_of(const struct described *side)
+{
+    if (side->type != CU_MEMORYTYPE_ARRAY) return (struct in_array){0};
+    return (struct in_array){side->array, side->x, side->y, side->z};
+}
+
 static CUresult copy_described(CUstream stream, const struct described *to,
                                const struct described *from, struct extent extent,
                                bool asynchronous)
 {
-    struct copy copy = {.extent = extent};
+    struct copy copy = {
+        .to_array = in_array_of(to), .from_array = in_array_of(from), .extent = extent};
     enum demand to_demand = ANY_SIDE, from_demand = ANY_SIDE;
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
         return submit_copy(stream, &copy, to_demand, from_demand, asynchronous); /* an empty copy */
@@ -687,6 +702,20 @@ void copy_describe(const struct operation *operation, CUDA_MEMCPY3D *params)
         .Height = copy->extent.height,
         .Depth = copy->extent.depth,
     };
+#define IN_ARRAY(side, in)                                                                         \
+    do {                                                                                           \
+        if ((in).array == NULL) break;                                                             \
+        params->side##MemoryType = CU_MEMORYTYPE_ARRAY;                                            \
+        params->side##Array = (in).array;                                                          \
+        params->side##XInBytes = (in).x;                                                           \
+        params->side##Y = (in).y;                                                                  \
+        params->side##Z = (in).z;                                                                  \
+        params->side##Device = 0;                                                                  \
+        params->side##Pitch = params->side##Height = 0;                                            \
+    } while (0)
+    IN_ARRAY(src, copy->from_array);
+    IN_ARRAY(dst, copy->to_array);
+#undef IN_ARRAY
 }
 
 static CUresult copy_3d(CUstream stream, const CUDA_MEMCPY3D *p, bool asynchronous)
@@ -726,14 +755,18 @@ CUresult driver_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hS
 
 /* ---- byte ranges of arrays ---------------------------------------------------------------- */
 
-/* A range of an array's bytes, which may continue in the next row. */
-static CUresult side_of_run(CUarray handle, size_t offset, size_t size, struct side *side)
+/* A range of an array's bytes, which may continue in the next row; then it is no box. */
+static CUresult side_of_run(CUarray handle, size_t offset, size_t size, struct side *side,
+                            struct in_array *in)
 {
     const struct array *array = array_find(handle);
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (size > array->region->size || offset > array->region->size - size)
         return CUDA_ERROR_INVALID_VALUE;
     *side = (struct side){array->region->address + offset, size, size, TRACE_PLACE_NONE};
+    const size_t x = offset % array->row_bytes, row = offset / array->row_bytes;
+    if (size <= array->row_bytes - x)
+        *in = (struct in_array){handle, x, row % array->rows, row / array->rows};
     return CUDA_SUCCESS;
 }
 
@@ -741,7 +774,7 @@ static CUresult copy_to_array(CUstream stream, CUarray array, size_t offset, uin
                               enum demand demand, size_t size, bool asynchronous)
 {
     struct copy copy = {.from = {from, size, size, TRACE_PLACE_NONE}, .extent = {size, 1, 1}};
-    TRY(side_of_run(array, offset, size, &copy.to));
+    TRY(side_of_run(array, offset, size, &copy.to, &copy.to_array));
     return submit_copy(stream, &copy, ARRAY_SIDE, demand, asynchronous);
 }
 
@@ -749,7 +782,7 @@ static CUresult copy_from_array(CUstream stream, uint64_t to, enum demand demand
                                 size_t offset, size_t size, bool asynchronous)
 {
     struct copy copy = {.to = {to, size, size, TRACE_PLACE_NONE}, .extent = {size, 1, 1}};
-    TRY(side_of_run(array, offset, size, &copy.from));
+    TRY(side_of_run(array, offset, size, &copy.from, &copy.from_array));
     return submit_copy(stream, &copy, demand, ARRAY_SIDE, asynchronous);
 }
 
@@ -796,7 +829,8 @@ CUresult driver_cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArra
                              size_t ByteCount)
 {
     struct side from;
-    TRY(side_of_run(srcArray, srcOffset, ByteCount, &from));
+    struct in_array in;
+    TRY(side_of_run(srcArray, srcOffset, ByteCount, &from, &in));
     return copy_to_array(NULL, dstArray, dstOffset, from.address, ARRAY_SIDE, ByteCount, false);
 }
 
