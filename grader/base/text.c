@@ -92,16 +92,30 @@ static size_t utf8_length(const unsigned char *bytes, size_t size)
     return length;
 }
 
-/* Returns true for invisible characters that change how others are shown: direction overrides,
- * isolates and marks, line separators, the byte order mark. Source: Unicode Standard Annex 9. */
+/* The code point of a well-formed sequence. */
+static unsigned point_of(const unsigned char *bytes, size_t length)
+{
+    static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    unsigned point = bytes[0] & first[length];
+    for (size_t i = 1; i < length; i++) point = point << 6 | (bytes[i] & 0x3fu);
+    return point;
+}
+
+/* Returns true for characters that nobody sees or that are none: those that change how others are
+ * shown (direction overrides, isolates and marks, line separators, the byte order mark); tags,
+ * which carry a text of their own; noncharacters, two of which make a report in XML unreadable.
+ * Sources: Unicode Standard Annex 9; The Unicode Standard 15, chapters 23.7 and 23.9; XML 1.0,
+ * "Characters". */
 static bool is_unseen(const unsigned char *bytes, size_t length)
 {
-    if (length == 2) return bytes[0] == 0xd8 && bytes[1] == 0x9c; /* U+061C */
-    if (length != 3) return false;
-    const unsigned point = (bytes[0] & 0x0fu) << 12 | (bytes[1] & 0x3fu) << 6 | (bytes[2] & 0x3fu);
-    return (point >= 0x200b && point <= 0x200f && point != 0x200d) ||
-           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
-           point == 0xfeff;
+    static const unsigned ranges[][2] = {
+        {0x061c, 0x061c}, {0x200b, 0x200c}, {0x200e, 0x200f}, {0x2028, 0x202e},
+        {0x2066, 0x2069}, {0xfdd0, 0xfdef}, {0xfeff, 0xfeff}, {0xe0000, 0xe007f},
+    };
+    const unsigned point = point_of(bytes, length);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (ranges[i][0] <= point && point <= ranges[i][1]) return true;
+    return (point & 0xfffe) == 0xfffe; /* the last two of each plane */
 }
 
 /* Returns true for "[ PASSED ]" and similar tags. */
@@ -126,7 +140,7 @@ void text_add_quoted(struct text *text, const char *bytes, size_t size)
             continue;
         }
         size_t length = utf8_length((const unsigned char *)bytes + i, size - i);
-        if (is_unseen((const unsigned char *)bytes + i, length)) length = 0;
+        if (length > 1 && is_unseen((const unsigned char *)bytes + i, length)) length = 0;
         if (length == 0 || c == 0x7f || (c < 0x20 && c != '\n' && c != '\t')) {
             text_format(text, "\\x%02x", c);
             i++;

@@ -2,8 +2,9 @@
  * names.
  *
  * Quoted text can neither control a terminal nor pass for the grader's own lines: control
- * characters and invalid UTF-8 are shown as \xNN, and a bracketed tag as wide as GoogleTest's ("[
- * SKIPPED ]": CTest looks for it anywhere in the output) loses its brackets.
+ * characters, invisible ones, noncharacters and invalid UTF-8 are shown as \xNN, and a bracketed
+ * tag as wide as GoogleTest's ("[ SKIPPED ]": CTest looks for it anywhere in the output) loses its
+ * brackets.
  */
 #ifndef OVERLAP_GRADER_BASE_TEXT_H
 #define OVERLAP_GRADER_BASE_TEXT_H
