@@ -98,6 +98,7 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
         trap_who(filter, row);
         break;
     case REFUSED_VALUE:
+    case REFUSED_TYPING:
         trap_value(filter, row->number, row->argument, (long)row->value);
         break;
     case REFUSED_QUIETLY:

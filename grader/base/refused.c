@@ -12,7 +12,7 @@
 #define IOCTL_SET_OWNER 0x8901      /* FIOSETOWN */
 #define IOCTL_SET_GROUP 0x8902      /* SIOCSPGRP */
 #define IOCTL_TYPE_CHARACTER 0x5412 /* TIOCSTI */
-#define IOCTL_CONSOLE 0x541c        /* TIOCLINUX */
+#define IOCTL_CONSOLE 0x541c        /* TIOCLINUX: pastes, among other things */
 
 #define ROW(call, how, ...)                                                                        \
     {                                                                                              \
@@ -52,8 +52,8 @@ const struct refused_row refused_rows[] = {
     ROW(fcntl, REFUSED_VALUE, 1, 10 /* F_SETSIG */),
     ROW(ioctl, REFUSED_VALUE, 1, IOCTL_SET_OWNER),
     ROW(ioctl, REFUSED_VALUE, 1, IOCTL_SET_GROUP),
-    ROW(ioctl, REFUSED_VALUE, 1, IOCTL_TYPE_CHARACTER),
-    ROW(ioctl, REFUSED_VALUE, 1, IOCTL_CONSOLE),
+    ROW(ioctl, REFUSED_TYPING, 1, IOCTL_TYPE_CHARACTER),
+    ROW(ioctl, REFUSED_TYPING, 1, IOCTL_CONSOLE),
     /* A filter cannot see which process a descriptor refers to. */
     ROW(pidfd_send_signal, REFUSED_UNKNOWN, 0, 0),
     ROW(pidfd_getfd, REFUSED_UNKNOWN, 0, 0),
@@ -150,16 +150,28 @@ const char *refused_name(int number)
     return NULL;
 }
 
-int refused_call(const siginfo_t *info, void *context)
+bool refused_is_typing(int number, unsigned long second)
+{
+    for (size_t i = 0; i < refused_count; i++)
+        if (refused_rows[i].number == number && refused_rows[i].how == REFUSED_TYPING &&
+            refused_rows[i].value == (unsigned)second)
+            return true;
+    return false;
+}
+
+int refused_call(const siginfo_t *info, void *context, unsigned long *second)
 {
     ucontext_t *state = context;
 
     if (info->si_code != 1 /* SYS_SECCOMP, which glibc does not name */) return 0;
 #if defined(__x86_64__)
+    *second = (unsigned long)state->uc_mcontext.gregs[REG_RSI];
     state->uc_mcontext.gregs[REG_RAX] = -EPERM;
 #elif defined(__aarch64__)
+    *second = state->uc_mcontext.regs[1];
     state->uc_mcontext.regs[0] = (unsigned long long)-EPERM;
 #else
+    *second = 0;
     (void)state;
 #endif
     return info->si_syscall;

@@ -8,16 +8,18 @@
 #define OVERLAP_GRADER_BASE_REFUSED_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* How a call is refused. Calls of the first group trap (SIGSYS), so that the place of the call can
- * be recorded: each reaches for a process that is not the program's own. The others fail with an
- * error. */
+ * be recorded: each reaches for a process that is not the program's own, or for a terminal's input.
+ * The others fail with an error. */
 enum refused_how {
     REFUSED_BY_PROCESS, /* `argument` is a process or thread above */
     REFUSED_BY_TARGET,  /* as kill(2): also a group above (negative), or all processes (-1) */
     REFUSED_BY_WHO,     /* `argument` says what the next argument is: a process, group or user */
     REFUSED_VALUE,      /* `argument` is `value` */
+    REFUSED_TYPING,     /* the same, of a call that puts characters into a terminal's input */
     REFUSED_QUIETLY,    /* `argument` is `value`: fails with EPERM */
     REFUSED_SETTING, /* the same where the next argument, the new setting, is not NULL: reading the
                         setting is permitted */
@@ -43,10 +45,12 @@ extern const size_t refused_count;
 
 /* Returns the call's name, "kill"; NULL for a number that is not in the table. */
 const char *refused_name(int number);
+/* Returns true if the call, with this second argument, puts characters into a terminal's input. */
+bool refused_is_typing(int number, unsigned long second);
 
 /* For use in a handler of SIGSYS (SA_SIGINFO): makes the call return EPERM and returns its number;
- * 0 when the signal has another cause. A program without a handler dies of the signal.
- * Async-signal-safe. */
-int refused_call(const siginfo_t *info, void *context);
+ * 0 when the signal has another cause. Sets `second` to the call's second argument. A program
+ * without a handler dies of the signal. Async-signal-safe. */
+int refused_call(const siginfo_t *info, void *context, unsigned long *second);
 
 #endif

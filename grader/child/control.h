@@ -93,9 +93,10 @@ struct control {
     uint64_t frames[CONTROL_FRAMES];
     uint64_t word;
     char message[256];
-    /* Number of a refused system call that reached for a process above (refused.h); 0: none.
-     * Until there is a crash the frames are those of this call. */
+    /* Number of a refused system call that reached for what is not the program's (refused.h), and
+     * its second argument; 0: none. Until there is a crash the frames are those of this call. */
     int32_t refused;
+    uint64_t refused_second;
     /* errno: the system had no thread or process for the run, although the run had few. */
     int32_t want;
     uint32_t turn;   /* enum control_turn */

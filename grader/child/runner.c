@@ -94,17 +94,19 @@ static void on_signal(int number, siginfo_t *info, void *context)
     raise(number);
 }
 
-/* Handler of a refused system call, one that reached for a process above this one: records the
+/* Handler of a refused system call, one that reached for what is not the program's: records the
  * first, and makes each fail. */
 static void on_refused(int number, siginfo_t *info, void *context)
 {
     struct control *control = runner.control;
-    const int refused = refused_call(info, context), kept = errno;
+    unsigned long second = 0;
+    const int refused = refused_call(info, context, &second), kept = errno;
 
     if (refused == 0) {
         on_signal(number, info, context);
     } else if (control->refused == 0 && control->signal == 0) {
         control->refused = refused;
+        control->refused_second = second;
         note_frames(control, program_counter(context));
     }
     errno = kept;

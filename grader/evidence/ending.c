@@ -51,6 +51,10 @@ static const struct advice advices[ENDED_COUNT] = {
         {N_("A program that is graded may act only on itself and on processes that it started."),
          N_("Look at where the process number in that call comes from: getppid(), -1 "
             "and a fork() that failed are not a child.")},
+    [ENDED_TYPED] =
+        {N_("What a program puts into a terminal's input runs as if a person had typed it."),
+         N_("Print what you have to say. Leave the terminal's input alone: TIOCSTI and TIOCLINUX "
+            "are refused.")},
     [ENDED_NOT_MADE] = {N_("A run that did not end is not made again."),
                         N_("Look at the run that did not end first.")},
     [ENDED_LEFT_RUNNING] = {N_("A program waits for the processes that it starts: one that stays "

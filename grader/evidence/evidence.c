@@ -531,6 +531,7 @@ static const char *const plain_endings[ENDED_COUNT + 1] = {
     [ENDED_OUTPUT] = N_("printed more than 1 MiB and was stopped"),
     [ENDED_FILES] = N_("wrote more than 4096 files or 256 MiB and was stopped"),
     [ENDED_UNWATCHED] = N_("killed the process that enforces its limits, and was stopped"),
+    [ENDED_TYPED] = N_("called ioctl to put characters into a terminal's input, which was refused"),
     [ENDED_NOT_MADE] = N_("was not made"),
     [ENDED_COUNT] = N_("ended in an unknown way"),
 };

@@ -28,6 +28,7 @@ enum evidence_ending {
     ENDED_LEFT_RUNNING, /* came to its end, but left `left_running` processes; they were killed */
     ENDED_UNWATCHED,    /* killed its supervisor (grader/base/process.h); all were killed */
     ENDED_REACHED_UP,   /* made the system call `why` on a process above it; the call was refused */
+    ENDED_TYPED,        /* tried to put characters into a terminal's input; it was refused */
     ENDED_NOT_MADE,     /* was not started, because another run (`after`) did not end */
     ENDED_COUNT
 };

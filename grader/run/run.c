@@ -317,7 +317,8 @@ static void conclude(struct evidence *evidence, const struct process_result *res
     if (control->refused != 0 && control->signal == 0 &&
         (evidence->ending == ENDED_WELL || evidence->ending == ENDED_SIGNAL)) {
         const char *name = refused_name(control->refused);
-        evidence->ending = ENDED_REACHED_UP;
+        const bool typing = refused_is_typing(control->refused, control->refused_second);
+        evidence->ending = typing ? ENDED_TYPED : ENDED_REACHED_UP;
         snprintf(evidence->why, sizeof evidence->why, "%s", name != NULL ? name : "a system call");
         return;
     }

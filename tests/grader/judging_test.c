@@ -237,6 +237,7 @@ static const struct {
     {ENDED_LEFT_RUNNING, "came to its end but left 2 processes running, which were stopped."},
     {ENDED_UNWATCHED, "killed the process that enforces its limits"},
     {ENDED_REACHED_UP, "called cannot load on a process that is not its own, which was refused."},
+    {ENDED_TYPED, "called ioctl to put characters into a terminal's input, which was refused."},
 };
 
 START_TEST(bad_endings_are_told)

@@ -579,8 +579,9 @@ static volatile sig_atomic_t last_refused;
 
 static void on_refused(int number, siginfo_t *info, void *context)
 {
+    unsigned long second;
     (void)number;
-    last_refused = refused_call(info, context);
+    last_refused = refused_call(info, context, &second);
 }
 
 static long no_signal(pid_t pid)
