@@ -160,7 +160,7 @@ static void keep_part(struct class *class)
 
 static int list_pupils(struct class *class)
 {
-    struct text left_out = {0};
+    struct text left_out = {0}, reserved = {0};
     json_t *entry;
     size_t i;
 
@@ -168,12 +168,18 @@ static int list_pupils(struct class *class)
         class->roster = roster_read(class->options.roster, &class->why);
         if (class->roster == NULL) return 2;
     }
-    class->entries =
-        intake_list(class->options.class, class->roster, class->state, &left_out, &class->why);
+    class->entries = intake_list(class->options.class, class->roster, class->state, &left_out,
+                                 &reserved, &class->why);
     if (class->entries == NULL) return 2;
     if (left_out.size > 0)
         fprintf(stderr, "grade: left out, no submission: %s\n", text_string(&left_out));
+    if (reserved.size > 0)
+        fprintf(stderr,
+                "grade: left out, since a name that begins with a dot or ends in .graded is not a "
+                "student's: %s\n",
+                text_string(&reserved));
     text_free(&left_out);
+    text_free(&reserved);
     if (class->options.parts > 0) keep_part(class);
     class->count = json_array_size(class->entries);
     class->pupils = calloc(class->count + 1, sizeof *class->pupils);

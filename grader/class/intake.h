@@ -12,9 +12,10 @@
 /* Returns a list of {key, name, id, email, sources [paths]}, sorted by key; a key is a valid file
  * name. `roster` (NULL: none) gives names, and the students who handed in nothing (no sources).
  * `folder` may be an archive of the whole class, which is unpacked in `scratch`. `left_out` is set
- * to the names in the folder that are not submissions. Returns NULL with a sentence. */
+ * to the names in the folder that are not submissions, `reserved` to those that might be, were
+ * their names not of a kind that is never a student's. Returns NULL with a sentence. */
 json_t *intake_list(const char *folder, const json_t *roster, const char *scratch,
-                    struct text *left_out, struct text *why);
+                    struct text *left_out, struct text *reserved, struct text *why);
 
 enum intake {
     INTAKE_READY,

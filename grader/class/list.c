@@ -223,11 +223,26 @@ static json_t *sorted(json_t *entries)
     return result;
 }
 
-static bool is_ours(const char *name)
+/* Files of the system, of archives and of repositories: nobody looks for a submission in them. */
+static bool is_nobodys(const char *name)
+{
+    static const char *const names[] = {".", "..", ".git", "__MACOSX", METADATA};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* Hidden files, and the results of another class. */
+static bool is_reserved(const char *name)
 {
     const size_t length = strlen(name);
-    return name[0] == '.' || strcmp(name, "__MACOSX") == 0 || strcmp(name, METADATA) == 0 ||
-           (length > 7 && strcmp(name + length - 7, ".graded") == 0);
+    return name[0] == '.' || (length > 7 && strcmp(name + length - 7, ".graded") == 0);
+}
+
+static void add_name(struct text *list, const char *name)
+{
+    text_add(list, list->size > 0 ? ", " : "");
+    text_add_quoted(list, name, strlen(name));
 }
 
 /* Opens an export that is still an archive. */
@@ -246,7 +261,7 @@ static int open_export(char *folder, size_t size, const char *scratch, struct te
 }
 
 json_t *intake_list(const char *given, const json_t *roster, const char *scratch,
-                    struct text *left_out, struct text *why)
+                    struct text *left_out, struct text *reserved, struct text *why)
 {
     char folder[PATH_MAX - 300], path[PATH_MAX];
     struct dirent **names = NULL;
@@ -267,16 +282,17 @@ json_t *intake_list(const char *given, const json_t *roster, const char *scratch
         const char *name = names[i]->d_name;
         struct owner owner = {0};
         snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (is_ours(name)) {
+        if (is_nobodys(name)) {
             /* nothing */
+        } else if (is_reserved(name)) {
+            if (is_plain(folder, name, &owner)) add_name(reserved, name);
         } else if (is_gradescope(name, text_string(&metadata), &owner) || is_moodle(name, &owner) ||
                    is_canvas(name, &owner) || is_plain(folder, name, &owner)) {
             /* Any bytes, as the system has them: a name from an old archive may be no UTF-8. */
             json_array_append_new(json_list(entry_of(entries, &owner), "sources"),
                                   json_string_nocheck(path));
         } else {
-            text_add(left_out, left_out->size > 0 ? ", " : "");
-            text_add_quoted(left_out, name, strlen(name));
+            add_name(left_out, name);
         }
         free(names[i]);
     }

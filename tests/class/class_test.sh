@@ -115,6 +115,8 @@ names()
     right "$work/in/ren$(printf '\351')e" # from an archive of Windows: no UTF-8
     mkdir "$work/in/empty"
     echo notes >"$work/in/README"
+    mkdir "$work/in/.hidden" "$work/in/ada.graded" # names that are not a student's
+    echo >"$work/in/.DS_Store"
     printf 'Student,ID,Email\r\n"Lovelace, Ada",17,ada@x\r\nGrace Hopper,18,grace@x\r\nAbsent One,19,\r\n' \
         >"$work/roster.csv"
     class 0 --roster="$work/roster.csv" --report="canvas:$work/canvas.csv"
@@ -127,6 +129,7 @@ names()
     points empty 0
     points 'ren.xe9e' 5
     said 'left out, no submission: README'
+    said "ends in .graded is not a student's: .hidden, ada.graded"
     said 'barbara is not in the roster'
     said '8 submissions, 8 graded now, 0 unchanged, 0 not judged'
     said 'Of the roster 1 handed in nothing.'
