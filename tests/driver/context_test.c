@@ -286,6 +286,7 @@ START_TEST(what_is_known_of_a_context)
 {
     unsigned long long id;
     unsigned version, flags;
+    int most;
     size_t limit;
     CUfunc_cache cache;
     CUdevice device = 7;
@@ -305,6 +306,10 @@ START_TEST(what_is_known_of_a_context)
     FAILS(CUDA_ERROR_INVALID_VALUE, cuCtxSetLimit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 1000));
     OK(cuCtxGetLimit(&limit, CU_LIMIT_MAX_L2_FETCH_GRANULARITY));
     ck_assert_uint_eq(limit, 128);
+    OK(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, device));
+    OK(cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, (size_t)64 << 30));
+    OK(cuCtxGetLimit(&limit, CU_LIMIT_PERSISTING_L2_CACHE_SIZE));
+    ck_assert_uint_eq(limit, (size_t)most);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuCtxGetLimit(&limit, (CUlimit)77));
     OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
     OK(cuCtxGetCacheConfig(&cache));

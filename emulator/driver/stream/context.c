@@ -419,9 +419,15 @@ static bool is_settled(struct context *context, CUlimit limit)
     return false;
 }
 
-/* Rounds a requested limit in bytes as an H200 does. */
+/* Rounds a requested limit in bytes as an H200 does. The part of the L2 cache for persisting lines
+ * is a hint that "can be ignored or clamped": no more is kept than the device says it has. */
 static size_t limit_kept(CUlimit limit, size_t value)
 {
+    if (limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE) {
+        const size_t most = (size_t)device_says(thread_context()->device,
+                                                CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+        return value < most ? value : most;
+    }
     const size_t least_print = 512 << 10, most_print = (size_t)2 << 30, least_heap = 4 << 20;
     if (limit == CU_LIMIT_STACK_SIZE) return (value + 15) & ~(size_t)15;
     if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) return value < least_heap ? least_heap : value;
