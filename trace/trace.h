@@ -51,8 +51,8 @@ int trace_create_in_memory(uint32_t capacity, uint32_t kinds);
  * or if the file is not a trace (with errno). Owned by the caller. */
 struct trace_writer *trace_open_from_environment(void);
 
-/* Appends a copy of `record`; process, thread and the order of appending are filled in. A query that
- * is repeated in a loop may be left out (trace/repeats.h). When the file is full the record is
+/* Appends a copy of `record`; process, thread and the order of appending are filled in. A query
+ * that is repeated in a loop may be left out (trace/repeats.h). When the file is full the record is
  * counted as dropped. Safe from several threads, from a forked child,
  * and from a signal handler. A NULL writer is allowed. */
 void trace_put(struct trace_writer *writer, const struct trace_record *record);
