@@ -4,10 +4,12 @@
 
 /* With AddressSanitizer every piece is freed at once, so that each use after free is reported. */
 #ifdef __SANITIZE_ADDRESS__
-enum { MOST_KEPT = 0 };
+enum { KEEPS = 0 };
 #else
-enum { MOST_KEPT = 1 << 12 };
+enum { KEEPS = 1 };
 #endif
+
+enum { MOST_KEPT = 1 << 12 };
 
 void *spares_take(struct spares *spares, size_t bytes)
 {
@@ -20,7 +22,7 @@ void *spares_take(struct spares *spares, size_t bytes)
 
 void spares_give(struct spares *spares, void *piece)
 {
-    if (spares->count >= MOST_KEPT) {
+    if (!KEEPS || spares->count >= MOST_KEPT) {
         free(piece);
         return;
     }

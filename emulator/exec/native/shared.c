@@ -1,10 +1,10 @@
 /* The functions that many rows call and that are not inlined, such as those that judge an access:
  * compiled when a program's code first calls them, and kept until the process ends. They are more
  * than half of the machine code of a small kernel. */
+#include "emulator/base/array.h"
 #include "emulator/exec/native/private.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Used by one thread at a time: the one that compiles (native.c). */
@@ -15,6 +15,8 @@ static struct {
         uint64_t address; /* 0: not compiled yet */
     } * entries;
     size_t count, room;
+    LLVMExecutionEngineRef *engines; /* of what has an address; never disposed of */
+    size_t engine_count, engine_room;
 } shared;
 
 static struct shared *find(const char *name)
@@ -33,15 +35,9 @@ static struct shared *entry_of(const struct llvm *llvm, LLVMValueRef function, b
     if (!native_rows_is_shared(name)) return NULL;
     struct shared *entry = find(name);
     if (entry != NULL) return entry;
-    if (shared.count == shared.room) {
-        const size_t room = shared.room ? 2 * shared.room : 32;
-        struct shared *larger = realloc(shared.entries, room * sizeof *larger);
-        if (larger == NULL) {
-            *fine = false;
-            return NULL;
-        }
-        shared.entries = larger;
-        shared.room = room;
+    if (!array_grow(&shared.entries, shared.count, &shared.room, sizeof *shared.entries)) {
+        *fine = false;
+        return NULL;
     }
     entry = &shared.entries[shared.count++];
     *entry = (struct shared){.address = 0};
@@ -84,9 +80,12 @@ static bool is_missing(const char *name)
     return entry != NULL && entry->address == 0;
 }
 
-/* Compiles the entries without an address. Their engine is never disposed of. */
+/* Compiles the entries without an address. */
 static bool compile_missing(const struct llvm *llvm)
 {
+    if (!array_grow(&shared.engines, shared.engine_count, &shared.engine_room,
+                    sizeof(LLVMExecutionEngineRef)))
+        return false;
     if (shared.context == NULL) shared.context = llvm->ContextCreate();
     LLVMModuleRef module = native_rows_shared(llvm, shared.context, is_missing);
     if (module == NULL) return false;
@@ -98,6 +97,7 @@ static bool compile_missing(const struct llvm *llvm)
         llvm->DisposeModule(module);
         return false;
     }
+    shared.engines[shared.engine_count++] = engine;
     native_shared_map(llvm, module, engine);
     for (size_t k = 0; k < shared.count; k++)
         if (shared.entries[k].address == 0)
