@@ -300,20 +300,29 @@ static void read_told(const struct exec_warp *warp, struct exec_order *order, ui
     order->apart |= 1u << warp->index;
 }
 
+/* Gives all these lanes one clock, of what any of them knows and what `all` (NULL: nothing) says.
+ * Returns it, with the reference that `all` had. */
+static struct clock *make_common(struct exec_order *order, struct thread *lanes, uint32_t group,
+                                 struct clock *all)
+{
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+        const struct thread *lane = &lanes[__builtin_ctz(rest)];
+        join(order, &all, lane->known);
+        join(order, &all, lane->pending);
+    }
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+        struct thread *lane = &lanes[__builtin_ctz(rest)];
+        release(&lane->known);
+        release(&lane->pending);
+        release(&lane->released);
+        lane->known = share(all);
+    }
+    return all;
+}
+
 static __attribute__((noinline)) void join_warp(struct exec_order *order, uint32_t warp)
 {
-    struct thread *lanes = &order->threads[warp * EXEC_LANES];
-    struct clock *all = NULL;
-    for (unsigned l = 0; l < EXEC_LANES; l++) {
-        join(order, &all, lanes[l].known);
-        join(order, &all, lanes[l].pending);
-    }
-    for (unsigned l = 0; l < EXEC_LANES; l++) {
-        release(&lanes[l].known);
-        release(&lanes[l].pending);
-        release(&lanes[l].released);
-        lanes[l].known = share(all);
-    }
+    struct clock *all = make_common(order, &order->threads[warp * EXEC_LANES], EXEC_ALL, NULL);
     release(&all);
     order->apart &= ~(1u << warp);
 }
@@ -336,27 +345,6 @@ static struct clock *own_clock(const struct thread *lanes, uint32_t group)
     return clock != NULL && clock->references == holders ? clock : NULL;
 }
 
-/* Gives all these lanes one clock, of what any of them knows. */
-static struct clock *common_clock(struct exec_order *order, struct thread *lanes, uint32_t group)
-{
-    struct clock *all = copy(order, NULL);
-    if (all == NULL) return NULL;
-    for (uint32_t rest = group; rest; rest &= rest - 1) {
-        struct thread *lane = &lanes[__builtin_ctz(rest)];
-        join(order, &all, lane->known);
-        join(order, &all, lane->pending);
-    }
-    for (uint32_t rest = group; rest; rest &= rest - 1) {
-        struct thread *lane = &lanes[__builtin_ctz(rest)];
-        release(&lane->known);
-        release(&lane->pending);
-        release(&lane->released);
-        lane->known = share(all);
-    }
-    all->references--; /* of `all` itself */
-    return all;
-}
-
 void exec_order_join_lanes(const struct exec_warp *warp, uint32_t group)
 {
     struct exec_order *order = order_of(warp);
@@ -365,7 +353,10 @@ void exec_order_join_lanes(const struct exec_warp *warp, uint32_t group)
     struct thread *lanes = &order->threads[first];
     exec_shadow_next_moment(warp->block);
     struct clock *clock = own_clock(lanes, group);
-    if (clock == NULL) clock = common_clock(order, lanes, group);
+    if (clock == NULL) {
+        clock = copy(order, NULL);
+        if (clock != NULL) make_common(order, lanes, group, clock)->references--;
+    }
     order->any = order->clocks = true;
     if (clock != NULL) {
         const int32_t now = exec_block_shadow_moment(warp->block);
