@@ -84,7 +84,8 @@ void call_plain_name(char *to, size_t size, const char *name);
 uint64_t call_place(void);
 /* The context on top of the thread's stack, alive or not; NULL: none. */
 struct context *thread_context(void);
-uint64_t monotonic_ns(void); /* CLOCK_MONOTONIC */
+int64_t clock_ns(clockid_t clock); /* -1: there is no such clock */
+uint64_t monotonic_ns(void);       /* CLOCK_MONOTONIC */
 /* CPU time of a thread of this process in ns; -1: the thread is gone. */
 int64_t thread_computed(pid_t tid);
 /* Advances the calling thread's virtual host clock by `ns`, or to `ns` if it is behind that. */

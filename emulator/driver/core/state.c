@@ -16,19 +16,22 @@ struct context *thread_context(void)
     return thread.depth_of_stack > 0 ? thread.stack[thread.depth_of_stack - 1] : NULL;
 }
 
+int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    if (clock_gettime(clock, &t) != 0) return -1;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 uint64_t monotonic_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* By the clock id MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED) of linux/posix-timers.h. */
 int64_t thread_computed(pid_t tid)
 {
-    struct timespec t;
-    if (clock_gettime((clockid_t)((~(unsigned)tid << 3) | 6u), &t) != 0) return -1;
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return clock_ns((clockid_t)((~(unsigned)tid << 3) | 6u));
 }
 
 void thread_spend(double ns)
@@ -71,18 +74,15 @@ static bool lock_until_look(void)
 bool driver_lock_within(unsigned ms)
 {
     unsigned idle = 0;
-    struct timespec before, after;
     if (thread.locked) return false;
     /* Usually the lock is free. ThreadSanitizer also understands trylock, but no lock with a
      * timeout. */
     if (pthread_mutex_trylock(&driver.lock) == 0) return true;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    int64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     for (unsigned all = 0; idle < ms && all < 20 * ms; all += LOOK_MS) {
         if (lock_until_look()) return true;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-        const int64_t computed =
-            (int64_t)(after.tv_sec - before.tv_sec) * 1000000000 + (after.tv_nsec - before.tv_nsec);
-        idle = computed < LOOK_MS * 1000000 / 4 ? idle + LOOK_MS : 0;
+        const int64_t after = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+        idle = after - before < LOOK_MS * 1000000 / 4 ? idle + LOOK_MS : 0;
         before = after;
     }
     return false;

@@ -77,13 +77,6 @@ void turns_after_fork(void)
 
 /* ---- the other threads ----------------------------------------------------------------------- */
 
-static int64_t now(clockid_t clock)
-{
-    struct timespec t;
-    if (clock_gettime(clock, &t) != 0) return -1;
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Returns true if the thread sleeps for a time of its own choice (nanosleep). */
 static bool sleeps_by_itself(pid_t tid)
 {
@@ -189,21 +182,22 @@ struct patience {
 
 static struct patience patience_begin(void)
 {
-    const int64_t time = now(CLOCK_MONOTONIC);
+    const int64_t time = clock_ns(CLOCK_MONOTONIC);
     return (struct patience){.began = time,
                              .looked = time,
-                             .computed = now(CLOCK_PROCESS_CPUTIME_ID),
+                             .computed = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
                              .pause = SHORTEST_PAUSE};
 }
 
 static bool patience_ends(struct patience *patience, enum others others)
 {
-    const int64_t time = now(CLOCK_MONOTONIC), since = time - patience->looked;
+    const int64_t time = clock_ns(CLOCK_MONOTONIC), since = time - patience->looked;
     const int64_t most = turns.in_vain ? IMPATIENCE : PATIENCE;
     patience->looked = time;
     if (others == OTHERS_SLEEP)
         patience->slept += since < 2 * LONGEST_PAUSE ? since : 2 * LONGEST_PAUSE;
-    return patience->slept >= most || now(CLOCK_PROCESS_CPUTIME_ID) - patience->computed >= most ||
+    return patience->slept >= most ||
+           clock_ns(CLOCK_PROCESS_CPUTIME_ID) - patience->computed >= most ||
            time - patience->began >= MOST_ON_THE_WALL;
 }
 

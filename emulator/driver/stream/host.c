@@ -86,16 +86,12 @@ static void wait_ms(unsigned ms)
 
 static uint64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return monotonic_ns() / 1000000;
 }
 
 static uint64_t computed_ns(void)
 {
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+    return (uint64_t)clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Returns true if another thread runs, waits for a processor, or waits for a disk. */
