@@ -16,6 +16,8 @@ struct text {
     char ptx[ROOM];
     size_t length;
     uint32_t state; /* of the random numbers */
+    unsigned forks; /* written so far */
+    bool faults;    /* an access is out of bounds for some lane */
 };
 
 static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
@@ -43,9 +45,11 @@ static void say_test(struct text *text)
         below(text, 24), 1 + below(text, 3), below(text, 2) ? "eq" : "ne");
 }
 
+static void say_fork(struct text *text, unsigned depth);
+
 static void say_work(struct text *text)
 {
-    switch (below(text, 12)) {
+    switch (below(text, 14)) {
     case 0:
         say(text, "st.global.u32 [%%o], %%s;\n");
         break;
@@ -70,9 +74,13 @@ static void say_work(struct text *text)
         say(text, "atom.shared.add.u32 %%x, [m], 1;\n");
         break;
     case 7:
+    case 8:
+        say_fork(text, 0);
+        break;
+    case 9:
         say(text, "activemask.b32 %%x; mad.lo.u32 %%s, %%s, 3, %%x;\n");
         break;
-    case 8:
+    case 10:
         say(text, "barrier.sync 0;\n");
         break;
     default:
@@ -80,12 +88,40 @@ static void say_work(struct text *text)
     }
 }
 
+/* Writes what lanes do that have diverged, and what they do in forks of their own. Now and then one
+ * of them accesses what is out of bounds. */
+static void say_side(struct text *text, unsigned depth)
+{
+    enum { DEPTH = 3 };
+    for (uint32_t k = 1 + below(text, 2); k > 0; k--)
+        say(text, "mad.lo.u32 %%s, %%s, %u, %u;\n", 2 * below(text, 9999) + 3, below(text, 77));
+    if (below(text, 3) == 0) say(text, "ld.global.u32 %%x, [%%o]; add.u32 %%s, %%s, %%x;\n");
+    if (text->faults && below(text, 3) == 0)
+        say(text, "setp.gt.u32 %%p, %%s, 0xf8000000; @%%p st.global.u32 [0], %%s;\n");
+    if (depth < DEPTH && below(text, 2) == 0) say_fork(text, depth + 1);
+}
+
+/* Writes an if, with or without an else. */
+static void say_fork(struct text *text, unsigned depth)
+{
+    const unsigned fork = text->forks++;
+    const bool has_else = below(text, 2) == 0;
+    say_test(text);
+    say(text, "@%%p bra f%u;\n", fork);
+    say_side(text, depth);
+    if (has_else) {
+        say(text, "bra e%u; f%u:\n", fork, fork);
+        say_side(text, depth);
+    }
+    say(text, "%c%u:\n", has_else ? 'e' : 'f', fork);
+}
+
 /* Writes the branch at a block's end: forwards or backwards, for all lanes or some; or an access
  * out of bounds. */
-static void say_way(struct text *text, uint32_t block, bool faults)
+static void say_way(struct text *text, uint32_t block)
 {
     say(text, "sub.u32 %%n, %%n, 1; setp.eq.u32 %%p, %%n, 0; @%%p bra done;\n");
-    if (faults && block == BLOCKS / 2)
+    if (text->faults && block == BLOCKS / 2)
         say(text,
             "and.b32 %%x, %%s, 255; setp.eq.u32 %%p, %%x, 77; @%%p st.global.u32 [0], %%s;\n");
     switch (below(text, 6)) {
@@ -110,7 +146,8 @@ static void say_way(struct text *text, uint32_t block, bool faults)
 
 static void make(struct text *text, uint32_t seed, bool faults)
 {
-    text->length = 0;
+    text->length = text->forks = 0;
+    text->faults = faults;
     text->state = 2654435761u * (seed + 1);
     say(text, ".version 8.0\n.target sm_75\n.address_size 64\n"
               ".visible .entry k(.param .u64 out) {\n"
@@ -128,7 +165,7 @@ static void make(struct text *text, uint32_t seed, bool faults)
     for (uint32_t block = 0; block < BLOCKS; block++) {
         say(text, "b%u:\n", block);
         for (uint32_t k = below(text, 4); k > 0; k--) say_work(text);
-        say_way(text, block, faults);
+        say_way(text, block);
     }
     say(text, "done: st.global.u32 [%%o], %%s; ret; }\n");
 }

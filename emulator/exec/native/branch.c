@@ -17,49 +17,122 @@ static void set_lanes(const struct native_translation *t, LLVMValueRef lanes)
     native_store(t, t->warp, offsetof(struct exec_warp, mask), lanes);
 }
 
+static LLVMValueRef executed(const struct native_translation *t)
+{
+    return native_load(t, t->warp, offsetof(struct exec_warp, instructions), t->wide);
+}
+
+/* The caller will count each instruction for all lanes that entered. For those that waited, what
+ * ran since `since` is subtracted. */
+static void count_apart_since(const struct native_translation *t, LLVMValueRef waiting,
+                              LLVMValueRef since)
+{
+    LLVMTypeRef type = t->llvm->FunctionType(t->word, &(LLVMTypeRef){t->word}, 1, false);
+    LLVMValueRef popcount = native_intrinsic(t, "llvm.ctpop.i32", type);
+    LLVMValueRef lanes = t->llvm->BuildCall2(t->builder, type, popcount, &waiting, 1, "");
+    LLVMValueRef each = t->llvm->BuildSub(t->builder, executed(t), since, "");
+    LLVMValueRef all =
+        t->llvm->BuildMul(t->builder, t->llvm->BuildZExt(t->builder, lanes, t->wide, ""), each, "");
+    const size_t field = offsetof(struct exec_warp, lane_instructions);
+    native_store(t, t->warp, field,
+                 t->llvm->BuildSub(t->builder, native_load(t, t->warp, field, t->wide), all, ""));
+}
+
+/* Branches to `some` if the mask has lanes; else to a new block, where code continues. */
+static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef lanes,
+                                LLVMBasicBlockRef some)
+{
+    LLVMBasicBlockRef none = native_new_block(t);
+    t->llvm->BuildCondBr(t->builder,
+                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, lanes, native_number(t, 0), ""),
+                         none, some);
+    t->llvm->PositionBuilderAtEnd(t->builder, none);
+    return none;
+}
+
+static LLVMValueRef lanes_left(const struct native_translation *t, LLVMValueRef taken)
+{
+    return t->llvm->BuildAnd(t->builder, t->mask, t->llvm->BuildNot(t->builder, taken, ""), "");
+}
+
 /* ---- forks ----------------------------------------------------------------------------------- */
 
-/* Emits instructions `from` to `to` for `lanes`, while `others` wait at `go`. `over`: a branch to
- * `go` follows. */
+static void build_stretch(struct native_translation *t, const struct exec_inst *from,
+                          const struct exec_inst *to);
+
+/* Emits instructions `from` to `to` for `lanes`, while `others` wait. `over`: a branch to where
+ * they do follows. An access here completes or stops the kernel, so the others never go on alone.
+ */
 static void build_side(struct native_translation *t, const struct exec_inst *from,
                        const struct exec_inst *to, LLVMValueRef lanes, LLVMValueRef others,
-                       const struct exec_inst *go, bool over)
+                       bool over)
 {
     const struct native_translation before = *t;
     const size_t full = offsetof(struct exec_warp, full);
+    LLVMValueRef since = executed(t);
     t->mask = t->computing = lanes;
     t->full = false;
-    t->others = others;
-    t->go = go;
-    t->alone = 0;
     set_lanes(t, lanes);
     native_store(t, t->warp, full, native_number(t, 0));
-    for (; from < to; from++) {
-        t->alone += native_is_counted(from);
-        native_build_straight(t, from);
-    }
+    build_stretch(t, from, to);
     t->pending += over;
     native_count_pending(t);
-    native_count_apart(t, t->others, native_number(t, t->alone + over));
+    count_apart_since(t, others, since);
     t->mask = before.mask;
     t->computing = before.computing;
     t->full = before.full;
-    t->others = NULL;
-    t->go = NULL;
     native_store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
     native_store(t, t->warp, offsetof(struct exec_warp, mask), t->mask);
     native_store(t, t->warp, full, native_number(t, t->full));
 }
 
+/* Emits both sides of a fork. The one with the lower instructions comes first. `either`: a side
+ * may have no lanes, and is skipped then. */
+static void build_sides(struct native_translation *t, const struct exec_inst *inst,
+                        const struct native_fork *fork, LLVMValueRef taken, LLVMValueRef rest,
+                        bool either)
+{
+    const bool has_else = fork->end != fork->target;
+    for (unsigned k = 0; k < (has_else ? 2 : 1); k++) {
+        LLVMBasicBlockRef some = either ? native_new_block(t) : NULL;
+        LLVMBasicBlockRef next = either ? if_any(t, k == 0 ? rest : taken, some) : NULL;
+        if (either) t->llvm->PositionBuilderAtEnd(t->builder, some);
+        if (k == 0)
+            build_side(t, inst + 1, fork->target - has_else, rest, taken, has_else);
+        else
+            build_side(t, fork->target, fork->end, taken, rest, false);
+        if (!either) continue;
+        t->llvm->BuildBr(t->builder, next);
+        t->llvm->PositionBuilderAtEnd(t->builder, next);
+    }
+}
+
+/* Emits a part of one side: instructions at which lanes do not diverge, and forks. */
+static void build_stretch(struct native_translation *t, const struct exec_inst *from,
+                          const struct exec_inst *to)
+{
+    while (from < to) {
+        struct native_fork fork;
+        if (!native_fork_find(t->unit->function, native_index_of(t, to), from, &fork)) {
+            native_build_straight(t, from++);
+            continue;
+        }
+        t->pending++;
+        native_count_pending(t);
+        LLVMValueRef taken = t->llvm->BuildAnd(t->builder, t->mask, native_guard_of(t, from), "");
+        build_sides(t, from, &fork, taken, lanes_left(t, taken), true);
+        from = fork.end;
+    }
+}
+
 static void build_fork(struct native_translation *t, const struct exec_inst *inst,
                        LLVMValueRef taken, LLVMValueRef rest, const struct native_fork *fork)
 {
-    const bool has_else = fork->end != fork->target;
     const size_t at = t->at;
     native_settle_all(t);
     t->pending = 1;
-    build_side(t, inst + 1, fork->target - has_else, rest, taken, fork->target, has_else);
-    if (has_else) build_side(t, fork->target, fork->end, taken, rest, fork->end, false);
+    native_count_pending(t);
+    build_sides(t, inst, fork, taken, rest, false);
     t->where = NATIVE_NOWHERE; /* settled: no slot is stale */
     native_go_on(t, native_index_of(t, inst), native_index_of(t, fork->end));
     t->at = at;
@@ -121,11 +194,6 @@ static LLVMValueRef load_word(const struct native_translation *t, LLVMValueRef p
     return t->llvm->BuildLoad2(t->builder, t->word, place, "");
 }
 
-static LLVMValueRef executed(const struct native_translation *t)
-{
-    return native_load(t, t->warp, offsetof(struct exec_warp, instructions), t->wide);
-}
-
 void native_waits_begin(const struct native_translation *t)
 {
     if (t->full) return;
@@ -137,19 +205,13 @@ void native_waits_begin(const struct native_translation *t)
     t->llvm->BuildStore(t->builder, native_number(t, 0), t->rounds);
 }
 
-/* The waiting lanes have not executed what ran since lanes last diverged or reconverged. The caller
- * will count those instructions for all lanes that entered, so they are subtracted for the waiting
- * ones. */
+/* The waiting lanes have not executed what ran since lanes last diverged or reconverged. */
 static void count_waits(const struct native_translation *t)
 {
-    LLVMValueRef now = executed(t);
-    LLVMValueRef since = t->llvm->BuildLoad2(t->builder, t->wide, t->since, "");
     LLVMValueRef waiting =
         t->llvm->BuildXor(t->builder, load_word(t, t->entered), load_word(t, t->running), "");
-    native_count_apart(t, waiting,
-                       t->llvm->BuildTrunc(
-                           t->builder, t->llvm->BuildSub(t->builder, now, since, ""), t->word, ""));
-    t->llvm->BuildStore(t->builder, now, t->since);
+    count_apart_since(t, waiting, t->llvm->BuildLoad2(t->builder, t->wide, t->since, ""));
+    t->llvm->BuildStore(t->builder, executed(t), t->since);
 }
 
 static void set_running(const struct native_translation *t, LLVMValueRef lanes)
@@ -164,18 +226,6 @@ static void add_waiting(const struct native_translation *t, size_t index, LLVMVa
     LLVMValueRef place = waiting_at(t, index);
     t->llvm->BuildStore(t->builder, t->llvm->BuildOr(t->builder, load_word(t, place), lanes, ""),
                         place);
-}
-
-/* Branches to `some` if the mask has lanes; else to a new block, where code continues. */
-static LLVMBasicBlockRef if_any(const struct native_translation *t, LLVMValueRef lanes,
-                                LLVMBasicBlockRef some)
-{
-    LLVMBasicBlockRef none = native_new_block(t);
-    t->llvm->BuildCondBr(t->builder,
-                         t->llvm->BuildICmp(t->builder, LLVMIntEQ, lanes, native_number(t, 0), ""),
-                         none, some);
-    t->llvm->PositionBuilderAtEnd(t->builder, none);
-    return none;
 }
 
 /* A lane that has gone round the loop alone often enough leaves the region, and comes back into the
@@ -339,8 +389,7 @@ static void build_some(struct native_translation *t, const struct exec_inst *ins
                        LLVMValueRef taken)
 {
     struct native_fork fork;
-    LLVMValueRef rest =
-        t->llvm->BuildAnd(t->builder, t->mask, t->llvm->BuildNot(t->builder, taken, ""), "");
+    LLVMValueRef rest = lanes_left(t, taken);
     if (native_fork_find(t->unit->function, t->region->end, inst, &fork))
         build_fork(t, inst, taken, rest, &fork);
     else if (t->full)

@@ -475,11 +475,6 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
         t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_GO), "");
     t->llvm->BuildCondBr(t->builder, goes, next, gone);
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
-    if (t->go != NULL) {
-        /* The waiting side becomes a fragment, as it would have been since lanes diverged. */
-        native_count_apart(t, t->others, native_number(t, t->alone));
-        native_part(t, t->others, t->go);
-    }
     native_settle_all(t);
     t->llvm->BuildStore(t->builder, step, t->step);
     t->llvm->BuildBr(t->builder, t->leave);

@@ -133,7 +133,8 @@ bool native_regions(const struct exec_function *function, bool all, struct nativ
 /* A branch at which lanes of a warp diverge for a few instructions. The scheduler (machine/warp.c)
  * first runs the lanes that do not take the branch, from the next instruction to `target`, where
  * the others wait. For an if with an else, the first side ends with a branch from just before
- * `target` to `end`; the other side runs from `target` to `end`, where all lanes reconverge. */
+ * `target` to `end`; the other side runs from `target` to `end`, where all lanes reconverge. A side
+ * may contain forks. */
 struct native_fork {
     const struct exec_inst *target, *end; /* equal when there is no else */
 };

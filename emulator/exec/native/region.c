@@ -124,11 +124,17 @@ enum {
     MOST_APART = 32
 }; /* instructions of a fork that machine code executes with diverged lanes */
 
-static bool is_straight(const struct exec_inst *from, const struct exec_inst *to)
+/* Returns true when lanes that go from `from` to `to` diverge there in forks only. */
+static bool is_side(const struct exec_function *function, const struct exec_inst *from,
+                    const struct exec_inst *to)
 {
-    for (; from < to; from++) {
+    struct native_fork fork;
+    while (from < to) {
         const enum native_kind kind = native_kind(from);
-        if (kind != NATIVE_LANES && (kind != NATIVE_CALL || native_is_judge(from))) return false;
+        const bool plain = kind == NATIVE_LANES || (kind == NATIVE_CALL && !native_is_judge(from));
+        if (!plain && !native_fork_find(function, (size_t)(to - function->code), from, &fork))
+            return false;
+        from = plain ? from + 1 : fork.end;
     }
     return true;
 }
@@ -137,15 +143,16 @@ bool native_fork_find(const struct exec_function *function, size_t end,
                       const struct exec_inst *inst, struct native_fork *fork)
 {
     const struct exec_inst *last = function->code + end, *target = inst->extra;
-    if (native_is_round(inst) || target <= inst || target > last || target - inst > MOST_APART)
+    if (native_kind(inst) != NATIVE_BRANCH || inst->guard == EXEC_NO_GUARD || native_is_round(inst))
         return false;
+    if (target <= inst || target > last || target - inst > MOST_APART) return false;
     *fork = (struct native_fork){target, target};
-    if (is_straight(inst + 1, target)) return true;
+    if (is_side(function, inst + 1, target)) return true;
     const struct exec_inst *over = target - 1;
     if (native_kind(over) != NATIVE_BRANCH || over->guard != EXEC_NO_GUARD || over == inst ||
         native_is_round(over))
         return false;
     fork->end = over->extra;
     return fork->end > target && fork->end <= last && fork->end - target <= MOST_APART &&
-           is_straight(inst + 1, over) && is_straight(target, fork->end);
+           is_side(function, inst + 1, over) && is_side(function, target, fork->end);
 }

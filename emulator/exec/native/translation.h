@@ -31,9 +31,6 @@ struct native_translation {
     LLVMValueRef quick, counts; /* struct exec_quick and its counts, for the fast paths */
     LLVMValueRef frame, lanes;  /* the frame's slots, and the local copy that handlers see */
     LLVMValueRef mask, computing; /* the active lanes, and the lanes whose results are written */
-    LLVMValueRef others;          /* in one side of a fork: the lanes of the other side */
-    const struct exec_inst *go;   /* in a fork: where they continue; else NULL */
-    uint32_t alone;               /* counted instructions of this side of the fork so far */
     struct native_place {         /* where lanes may wait, by instruction: branch.c */
         size_t at;                /* the instruction's index */
         LLVMValueRef lanes;       /* the variable that holds the mask of the waiting lanes */
@@ -122,11 +119,6 @@ void native_count_nothing(const struct native_translation *t);
 void native_count_accesses(const struct native_translation *t);
 /* Adds only the count that belongs to the warp. */
 void native_count_chain(const struct native_translation *t);
-/* Subtracts `instructions` per waiting lane from warp->lane_instructions: those lanes have not
- * executed them. */
-void native_count_apart(const struct native_translation *t, LLVMValueRef waiting,
-                        LLVMValueRef instructions);
-
 /* ---- native/inline.c: instructions ----------------------------------------------------------- */
 
 LLVMValueRef native_guard_of(const struct native_translation *t, const struct exec_inst *inst);

@@ -333,16 +333,3 @@ void native_expect(const struct native_translation *t, LLVMValueRef branch)
     t->llvm->SetMetadata(branch, t->llvm->GetMDKindIDInContext(t->unit->context, "prof", 4),
                          t->llvm->MDNodeInContext(t->unit->context, weights, 3));
 }
-
-void native_count_apart(const struct native_translation *t, LLVMValueRef waiting,
-                        LLVMValueRef instructions)
-{
-    LLVMTypeRef type = t->llvm->FunctionType(t->word, &(LLVMTypeRef){t->word}, 1, false);
-    LLVMValueRef popcount = native_intrinsic(t, "llvm.ctpop.i32", type);
-    LLVMValueRef lanes = t->llvm->BuildCall2(t->builder, type, popcount, &waiting, 1, "");
-    LLVMValueRef wide = t->llvm->BuildZExt(
-        t->builder, t->llvm->BuildMul(t->builder, lanes, instructions, ""), t->wide, "");
-    const size_t field = offsetof(struct exec_warp, lane_instructions);
-    native_store(t, t->warp, field,
-                 t->llvm->BuildSub(t->builder, native_load(t, t->warp, field, t->wide), wide, ""));
-}
