@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tries every mistake on a GPU alone, to learn which of them a GPU lets pass:
 #
-#   gpu.sh BUILD [--device=gpu|emulator] [--jobs=N] [--no-times] [--out=FOLDER]
+#   gpu.sh BUILD [--variants] [--device=gpu|emulator] [--jobs=N] [--no-times] [--out=FOLDER]
 #          [--seconds=N] [LESSON...]
 #   gpu.sh BUILD --list    only compares checks.txt with the checks that there are
 #
@@ -11,6 +11,8 @@
 # time, which mean nothing on a busy GPU; then what no check has caught is graded once more, one at a
 # time, by the checks of time alone, unless --no-times. --seconds: nothing more is
 # begun after so many; what was not tried is counted as such. --out keeps the graders' reports.
+# --variants: the right submissions of tests/variants/ are tried instead. Each of them has to pass, but
+# for the checks that a line "slow on a GPU: Suite.Check" of its header names.
 # --device=emulator tries the script where there is no GPU: order is judged there, and the grader's
 # cache is filled, so that BUILD can be carried to a machine with a GPU and no compiler.
 #
@@ -37,18 +39,19 @@ if [ "${1-}" = one ]; then
     else
         hand_in "$root" "$lesson" "$file" "$at.in" || exit 0
     fi
-    timeout 150 "$grader" --device="$device" --gtest_color=no --gtest_filter="$filter" \
+    timeout 400 "$grader" --device="$device" --gtest_color=no --gtest_filter="$filter" \
         --submission "$at.in" "$lesson" >"$at.report" 2>&1 </dev/null
     echo $? >"$at.status"
     rm -rf "$at.in"
     exit 0
 fi
 
-device=gpu jobs=4 timed=yes out='' seconds=100000 lessons='' list=
+from=$here device=gpu jobs=4 timed=yes out='' seconds=100000 lessons='' list=
 build=${1:?the build folder}
 shift
 for word; do
     case $word in
+    --variants) from=$root/tests/variants ;;
     --device=*) device=${word#*=} ;;
     --jobs=*) jobs=${word#*=} ;;
     --no-times) timed= ;;
@@ -73,15 +76,15 @@ if ! diff "$out/known" "$out/checks" >"$out/difference"; then
     exit 2
 fi
 [ -z "$list" ] || exit 0
-times=$(awk '$2 == "times" { printf "%s%s", sep, $1; sep = ":" }' "$here/checks.txt")
+times=$(awk '$1 != "#" && $2 == "times" { printf "%s%s", sep, $1; sep = ":" }' "$here/checks.txt")
 
 if [ -z "$lessons" ]; then
-    for lesson in "$here"/[0-9][0-9]_*; do lessons="$lessons ${lesson##*/}"; done
+    for lesson in "$from"/[0-9][0-9]_*; do lessons="$lessons ${lesson##*/}"; done
 fi
 for lesson in $lessons; do
     mkdir -p "$out/$lesson"
     printf '%s solution -\n' "$lesson"
-    each_submission "$here/$lesson" | while IFS= read -r file; do
+    each_submission "$from/$lesson" | while IFS= read -r file; do
         name=${file##*/}
         printf '%s %s %s\n' "$lesson" "${name%.*}" "$file"
     done
@@ -97,19 +100,33 @@ while read -r lesson name file; do
     [ -n "$timed" ] || break
     at=$out/$lesson/$name
     [ "$(cat "$at.status" 2>/dev/null)" = 0 ] || continue
+    suite=$(ended "$at.report" OK | sed 's/\..*//;q')
+    case ":$times" in *":$suite."*) ;; *) continue ;; esac # it has no check of time
     mv "$at.report" "$at.report.values"
     rm "$at.status"
     "$0" one "$grader" "$device" "$out" "$times" "$end" "$lesson" "$name" "$file"
 done <"$out/list"
 
+# is_slow FILE FAILED...: its header names every check that failed.
+is_slow()
+{
+    slow=$(header "$1" 'slow on a GPU')
+    shift
+    for of_failed; do
+        echo "$slow" | grep -qxF "$of_failed" || return 1
+    done
+}
+
 # The lines, and the table of them.
 sort -o "$out/list" "$out/list"
-while read -r lesson name _; do
+while read -r lesson name file; do
     at=$out/$lesson/$name
     status=$(cat "$at.status" 2>/dev/null) || status=-
     failed=$(ended "$at.report" FAILED 2>/dev/null | tr '\n' ' ')
+    # shellcheck disable=SC2086 # a word for each check
+    [ "$status" != 1 ] || [ -z "$failed" ] || ! is_slow "$file" $failed || status=slow
     case $status in
-    0) by=passed ;;
+    0 | slow) by=passed ;;
     1) by=$(echo "$failed" | tr ' ' '\n' | awk -v table="$here/checks.txt" '
             BEGIN { while ((getline line <table) > 0) { split(line, w, " "); by[w[1]] = w[2] } }
             NF { seen[by[$1]] = 1 }
@@ -120,9 +137,10 @@ while read -r lesson name _; do
     printf '%s/%s %s %s %s\n' "$lesson" "$name" "$by" "$status" "$failed"
 done <"$out/list" | tee "$out/lines"
 
-awk -v device="$device" '
+awk -v device="$device" -v what="${from##*/}" '
     { split($1, path, "/") }
-    path[2] == "solution" { if ($2 != "passed") bad = bad " " path[1] " (" $2 ")"; next }
+    $2 != "passed" && (path[2] == "solution" || what == "variants") { bad = bad " " $1 " (" $2 ")" }
+    path[2] == "solution" { next }
     {
         if (!(path[1] in tried)) order[++lessons] = path[1]
         tried[path[1]]++; count[path[1], $2]++; total++; all[$2]++
@@ -130,7 +148,7 @@ awk -v device="$device" '
     END {
         form = "%-24s %8s %18s %14s %10s %7s %8s\n"
         printf "\n" form, device == "gpu" ? "on the GPU alone" : "on the software device", \
-            "mistakes", "values and errors", "the record", "its times", "passed", "untried"
+            what, "values and errors", "the record", "its times", "passed", "untried"
         for (i = 1; i <= lessons; i++) {
             l = order[i]
             printf form, l, tried[l], count[l, "values"] + 0, \
@@ -139,9 +157,10 @@ awk -v device="$device" '
         }
         printf form, "all", total, all["values"] + 0, all["record"] + all["device"] + 0, \
             all["times"] + 0, all["passed"] + 0, all["untried"] + 0
-        printf "\nA test that looks at values and errors alone lets %d of %d pass; one that has the\n" \
-            "recorder and times everything lets %d pass.\n", total - all["values"] - all["untried"], \
-            total - all["untried"], all["passed"] + 0
-        if (bad != "") print "These solutions did not pass:" bad
+        if (what == "mistakes")
+            printf "\nA test that looks at values and errors alone lets %d of %d pass; one that has\n" \
+                "the recorder and times everything lets %d pass.\n", \
+                total - all["values"] - all["untried"], total - all["untried"], all["passed"] + 0
+        if (bad != "") print "These are right and did not pass:" bad
         exit bad != "" || all["untried"] > 0
     }' "$out/lines"

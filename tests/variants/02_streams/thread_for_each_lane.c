@@ -1,4 +1,6 @@
 /* variant: a host thread for each lane, which issues its work and waits for it
+ *
+ * slow on a GPU: Streams.AsFastAsTheReference
  */
 #define _GNU_SOURCE
 #include <pthread.h>

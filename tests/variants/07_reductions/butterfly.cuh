@@ -1,5 +1,7 @@
 /* variant: a butterfly of xor shuffles, after which every lane has the answer; launched by
  * cudaLaunchKernelEx
+ *
+ * slow on a GPU: Reductions.AsFastAsCub
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

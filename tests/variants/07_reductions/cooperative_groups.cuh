@@ -1,6 +1,8 @@
 /* variant: cooperative groups: tiles of 32 that shuffle a value word by word, a block that
  * synchronises through its group; a contiguous stretch for each block; partial results with their
  * number
+ *
+ * slow on a GPU: Reductions.AsFastAsCub
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH
