@@ -60,18 +60,19 @@ static LLVMValueRef lanes_left(const struct native_translation *t, LLVMValueRef 
 static void build_stretch(struct native_translation *t, const struct exec_inst *from,
                           const struct exec_inst *to);
 
-/* Emits instructions `from` to `to` for `lanes`, while `others` wait. `over`: a branch to where
- * they do follows. An access here completes or stops the kernel, so the others never go on alone.
- */
+/* Emits instructions `from` to `to` for `lanes`, while `others` wait at `go`. `over`: a branch to
+ * `go` follows. */
 static void build_side(struct native_translation *t, const struct exec_inst *from,
                        const struct exec_inst *to, LLVMValueRef lanes, LLVMValueRef others,
-                       bool over)
+                       const struct exec_inst *go, bool over)
 {
     const struct native_translation before = *t;
     const size_t full = offsetof(struct exec_warp, full);
+    const struct native_side side = {t->side, others, go};
     LLVMValueRef since = executed(t);
     t->mask = t->computing = lanes;
     t->full = false;
+    t->side = &side;
     set_lanes(t, lanes);
     native_store(t, t->warp, full, native_number(t, 0));
     build_stretch(t, from, to);
@@ -81,6 +82,7 @@ static void build_side(struct native_translation *t, const struct exec_inst *fro
     t->mask = before.mask;
     t->computing = before.computing;
     t->full = before.full;
+    t->side = before.side;
     native_store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
     native_store(t, t->warp, offsetof(struct exec_warp, mask), t->mask);
     native_store(t, t->warp, full, native_number(t, t->full));
@@ -98,9 +100,9 @@ static void build_sides(struct native_translation *t, const struct exec_inst *in
         LLVMBasicBlockRef next = either ? if_any(t, k == 0 ? rest : taken, some) : NULL;
         if (either) t->llvm->PositionBuilderAtEnd(t->builder, some);
         if (k == 0)
-            build_side(t, inst + 1, fork->target - has_else, rest, taken, has_else);
+            build_side(t, inst + 1, fork->target - has_else, rest, taken, fork->target, has_else);
         else
-            build_side(t, fork->target, fork->end, taken, rest, false);
+            build_side(t, fork->target, fork->end, taken, rest, fork->end, false);
         if (!either) continue;
         t->llvm->BuildBr(t->builder, next);
         t->llvm->PositionBuilderAtEnd(t->builder, next);
@@ -137,6 +139,12 @@ static void build_fork(struct native_translation *t, const struct exec_inst *ins
     native_go_on(t, native_index_of(t, inst), native_index_of(t, fork->end));
     t->at = at;
     t->where = NATIVE_BEFORE;
+}
+
+void native_sides_leave(const struct native_translation *t)
+{
+    for (const struct native_side *side = t->side; side != NULL; side = side->around)
+        native_part(t, side->others, side->go);
 }
 
 /* ---- lanes that wait -------------------------------------------------------------------------

@@ -475,6 +475,7 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
         t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, native_number(t, EXEC_GO), "");
     t->llvm->BuildCondBr(t->builder, goes, next, gone);
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
+    native_sides_leave(t);
     native_settle_all(t);
     t->llvm->BuildStore(t->builder, step, t->step);
     t->llvm->BuildBr(t->builder, t->leave);

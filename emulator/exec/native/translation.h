@@ -6,6 +6,13 @@
 
 #include "emulator/exec/native/private.h"
 
+/* One side of a fork: the lanes of the other side wait. */
+struct native_side {
+    const struct native_side *around; /* the side that this fork is in; NULL: none */
+    LLVMValueRef others;
+    const struct exec_inst *go; /* where they continue */
+};
+
 struct native_translation {
     const struct native_unit *unit;
     const struct llvm *llvm;
@@ -30,10 +37,11 @@ struct native_translation {
     LLVMBasicBlockRef again;    /* the next warp begins the region here; NULL: none does */
     LLVMValueRef quick, counts; /* struct exec_quick and its counts, for the fast paths */
     LLVMValueRef frame, lanes;  /* the frame's slots, and the local copy that handlers see */
-    LLVMValueRef mask, computing; /* the active lanes, and the lanes whose results are written */
-    struct native_place {         /* where lanes may wait, by instruction: branch.c */
-        size_t at;                /* the instruction's index */
-        LLVMValueRef lanes;       /* the variable that holds the mask of the waiting lanes */
+    LLVMValueRef mask, computing;   /* the active lanes, and the lanes whose results are written */
+    const struct native_side *side; /* the side of a fork that is being made; NULL: none */
+    struct native_place {           /* where lanes may wait, by instruction: branch.c */
+        size_t at;                  /* the instruction's index */
+        LLVMValueRef lanes;         /* the variable that holds the mask of the waiting lanes */
     } * places;
     size_t place_count;
     LLVMValueRef running, entered; /* variables: masks of the lanes that run and that entered */
@@ -147,6 +155,9 @@ void native_build_return(const struct native_translation *t, LLVMValueRef step);
 /* ---- native/branch.c: lanes that diverge, wait and reconverge -------------------------------- */
 
 void native_build_branch(struct native_translation *t, const struct exec_inst *inst);
+/* In a side of a fork an access completes or stops the kernel. If it stops it, the lanes that wait
+ * become fragments, so that no lane is missing; what they count does not matter any more. */
+void native_sides_leave(const struct native_translation *t);
 /* Continues from instruction `from` at instruction `index`, which may lie outside the region. */
 void native_go_on(const struct native_translation *t, size_t from, size_t index);
 /* Finds where lanes of this version may wait. The builder is at the end of the entry block. */
