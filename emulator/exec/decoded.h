@@ -149,6 +149,9 @@ enum exec_look {
     EXEC_LOOK_UPDATES = 64,
     EXEC_LOOK_COUNTS = 128,
     EXEC_LOOK_AFTER_WAIT = 256, /* a griddepcontrol.wait precedes it on some path */
+    /* For the order of blocks again: */
+    EXEC_LOOK_ACQUIRES = 512,
+    EXEC_LOOK_PAST_L1 = 1024, /* a load that the L1 cache does not answer: .cg, .cv */
 };
 
 struct exec_program {

@@ -3,6 +3,8 @@
 
 #include "racecheck.cuh"
 
+#include <cuda/atomic>
+
 __device__ void await(const int *flag, int turn)
 {
     if (threadIdx.x == 0)
@@ -81,6 +83,70 @@ KERNEL right_talk_own_volatile(const int *in, int *out, int n)
 }
 
 // Each block waits for the one that drew a ticket before it.
+// The thread that has seen the flag reads on at once, behind a fence, or past the L1 cache.
+KERNEL right_talk_acquired(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    if (threadIdx.x > 0) return;
+    while (*(const volatile int *)&out[n] < b) {
+    }
+    __threadfence();
+    out[b] = (b ? out[b - 1] : 0) + in[b];
+    __threadfence();
+    *(volatile int *)&out[n] = b + 1;
+}
+
+KERNEL right_talk_past_l1(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    if (threadIdx.x > 0) return;
+    while (*(const volatile int *)&out[n] < b) {
+    }
+    out[b] = (b ? __ldcg(&out[b - 1]) : 0) + in[b];
+    __threadfence();
+    *(volatile int *)&out[n] = b + 1;
+}
+
+KERNEL right_talk_acquires(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    cuda::atomic_ref<int, cuda::thread_scope_device> flag(out[n]);
+    if (threadIdx.x > 0) return;
+    while (flag.load(cuda::memory_order_acquire) < b) {
+    }
+    out[b] = (b ? out[b - 1] : 0) + in[b];
+    flag.store(b + 1, cuda::memory_order_release);
+}
+
+KERNEL right_talk_locks(const int *in, int *out, int n)
+{
+    if (threadIdx.x > 0) return;
+    while (atomicCAS(&out[n], 0, 1) != 0) {
+    }
+    __threadfence();
+    out[0] += in[blockIdx.x];
+    __threadfence();
+    atomicExch(&out[n], 0);
+}
+
+// It reads what it has acquired, and knows of more that it has not.
+KERNEL right_talk_known_before(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    if (threadIdx.x > 0) return;
+    while (*(const volatile int *)&out[n] < b) {
+    }
+    __threadfence();
+    while (atomicAdd(&out[n + 1], 0) < b) {
+    }
+    out[b] = (b ? out[b - 1] : 0) + in[b];
+    __threadfence();
+    *(volatile int *)&out[n] = b + 1;
+    out[64 + b] = in[b];
+    __threadfence();
+    atomicAdd(&out[n + 1], 1);
+}
+
 KERNEL right_talk_tickets(const int *in, int *out, int n)
 {
     __shared__ int ticket;
@@ -94,6 +160,40 @@ KERNEL right_talk_tickets(const int *in, int *out, int n)
 }
 
 // ---- wrong ----------------------------------------------------------------------------------
+
+KERNEL talk_unacquired_flag(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    if (threadIdx.x > 0) return;
+    while (*(const volatile int *)&out[n] < b) {
+    }
+    int before = b ? out[b - 1] : 0; // talk_unacquired_flag
+    out[b] = before + in[b];         // talk_unacquired_flag
+    __threadfence();
+    *(volatile int *)&out[n] = b + 1;
+}
+
+KERNEL talk_unacquired_relaxed(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    cuda::atomic_ref<int, cuda::thread_scope_device> flag(out[n]);
+    if (threadIdx.x > 0) return;
+    while (flag.load(cuda::memory_order_relaxed) < b) {
+    }
+    int before = b ? out[b - 1] : 0; // talk_unacquired_relaxed
+    out[b] = before + in[b];         // talk_unacquired_relaxed
+    flag.store(b + 1, cuda::memory_order_release);
+}
+
+KERNEL talk_unacquired_lock(const int *in, int *out, int n)
+{
+    if (threadIdx.x > 0) return;
+    while (atomicCAS(&out[n], 0, 1) != 0) {
+    }
+    out[0] += in[blockIdx.x]; // talk_unacquired_lock
+    __threadfence();
+    atomicExch(&out[n], 0);
+}
 
 KERNEL talk_row_unfenced(const int *in, int *out, int n)
 {

@@ -236,6 +236,11 @@ static const char *const right[] = {
     "right_told_turns",
     "right_told_apart",
     "right_talk_tickets",
+    "right_talk_acquired",
+    "right_talk_past_l1",
+    "right_talk_acquires",
+    "right_talk_locks",
+    "right_talk_known_before",
     "right_talk_rows",
     "right_talk_parts",
     "right_talk_pairs",
@@ -415,6 +420,9 @@ static const struct wrong_row {
     {"told_volatile_wide_row", EXEC_WRONG_VOLATILE_THREADS},
     {"told_volatile_wide_fenced", EXEC_WRONG_VOLATILE_THREADS},
     {"talk_to_the_block_before", EXEC_WRONG_LATER},
+    {"talk_unacquired_flag", EXEC_WRONG_UNACQUIRED},
+    {"talk_unacquired_relaxed", EXEC_WRONG_UNACQUIRED},
+    {"talk_unacquired_lock", EXEC_WRONG_UNACQUIRED},
     {"talk_row_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_again_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_lane_unfenced", EXEC_WRONG_UNFENCED},
@@ -514,7 +522,8 @@ START_TEST(one_block_is_enough)
 {
     const struct wrong_row *row = &wrong[_i];
     if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_SCOPE ||
-        row->wrong == EXEC_WRONG_UNFENCED || row->wrong == EXEC_WRONG_VOLATILE ||
+        row->wrong == EXEC_WRONG_UNFENCED || row->wrong == EXEC_WRONG_UNACQUIRED ||
+        row->wrong == EXEC_WRONG_VOLATILE ||
         row->wrong == EXEC_WRONG_LATER || row->wrong == EXEC_WRONG_CLUSTER ||
         row->wrong == EXEC_WRONG_ENDED)
         return;

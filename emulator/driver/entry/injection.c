@@ -154,7 +154,12 @@ CUresult injection_strikes(void)
     device_say("%s is made to fail with error %d, as if %s", name, (int)ways[way].code,
                ways[way].as_if);
     struct context *context = thread_context();
-    if (way == LATE && context != NULL && context->alive) context_lose(context, ways[way].code);
+    if (way == LATE && context != NULL && context->alive) {
+        /* Nothing of the context goes on, and the caller knows that from the error. */
+        context_lose(context, ways[way].code);
+        timeline_context_finish(context->time);
+        findings_host_waited();
+    }
     return ways[way].code;
 }
 

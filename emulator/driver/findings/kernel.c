@@ -48,6 +48,8 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return FINDING_RACE_OF_SCOPE;
     case EXEC_WRONG_UNFENCED:
         return FINDING_RACE_UNFENCED;
+    case EXEC_WRONG_UNACQUIRED:
+        return FINDING_RACE_UNACQUIRED;
     case EXEC_WRONG_VOLATILE:
         return FINDING_RACE_OF_VOLATILE;
     case EXEC_WRONG_GRID:

@@ -45,7 +45,9 @@ struct exec_causality {
     struct clock **clocks; /* per block: what it knows, with its own epoch; NULL: it is in its first
                               epoch and knows of no other block */
     struct clock **released; /* per block: its clock at its last fence; NULL: there was none */
-    struct clock **taken;    /* per block: the clock that it acquired last */
+    struct clock **taken;    /* per block: the clock that it took over last */
+    struct clock **acquired; /* per block: what it knew before it read what it has not acquired yet;
+                                NULL: it has acquired everything that it knows */
     struct exec_causal *regions;
     struct exec_causal grid; /* the workspace of the grid's barrier */
     struct cell *homes;      /* per block: exec_causality_meet_cluster; NULL: not used yet */
@@ -221,8 +223,9 @@ struct exec_causality *exec_causality_create(uint64_t blocks)
     causality->clocks = calloc(blocks, sizeof(struct clock *));
     causality->released = calloc(blocks, sizeof(struct clock *));
     causality->taken = calloc(blocks, sizeof(struct clock *));
+    causality->acquired = calloc(blocks, sizeof(struct clock *));
     if (causality->clocks != NULL && causality->released != NULL && causality->taken != NULL &&
-        region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
+        causality->acquired != NULL && region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
         return causality;
     exec_causality_destroy(causality);
     return NULL;
@@ -235,6 +238,7 @@ void exec_causality_destroy(struct exec_causality *causality)
         if (causality->clocks != NULL) clock_release(causality->clocks[i]);
         if (causality->released != NULL) clock_release(causality->released[i]);
         if (causality->taken != NULL) clock_release(causality->taken[i]);
+        if (causality->acquired != NULL) clock_release(causality->acquired[i]);
     }
     while (causality->regions != NULL) {
         struct exec_causal *causal = causality->regions;
@@ -249,6 +253,7 @@ void exec_causality_destroy(struct exec_causality *causality)
     free(causality->clocks);
     free(causality->released);
     free(causality->taken);
+    free(causality->acquired);
     free(causality);
 }
 
@@ -301,23 +306,42 @@ static void fence(struct exec_causality *causality, struct exec_block *block)
     moment_end(causality, block);
 }
 
+/* From now on the block's plain loads may rely on everything that it knows. */
+static void acquire(struct exec_causality *causality, const struct exec_block *block)
+{
+    struct clock **acquired = &causality->acquired[block->index];
+    clock_release(*acquired);
+    *acquired = NULL;
+}
+
+void exec_causality_meet_block(const struct exec_block *block)
+{
+    struct exec_causality *causality = block->worker->causality;
+    if (causality != NULL) acquire(causality, block);
+}
+
 int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)
 {
     struct exec_causality *causality = warp->worker->causality;
     warp->instructions--;
-    if (causality != NULL && !causality->off && exec_racecheck_lanes(warp, inst))
+    if (causality != NULL && !causality->off && exec_racecheck_lanes(warp, inst)) {
         fence(causality, warp->block);
+        acquire(causality, warp->block);
+    }
     return EXEC_GO;
 }
 
-/* The block has read the cell's value, and acquires the clock passed on with it. */
+/* The block has read the cell's value, and knows the clock passed on with it. */
 static void take_over(struct exec_causality *causality, struct exec_block *block,
-                      const struct cell *cell)
+                      const struct cell *cell, bool acquires)
 {
-    struct clock *passes = cell->passes;
+    struct clock *passes = cell->passes, **acquired = &causality->acquired[block->index];
+    if (acquires) acquire(causality, block);
     if (passes == NULL || passes == causality->taken[block->index]) return; /* it polls */
     struct clock *clock = clock_of(causality, block->index);
     if (clock == NULL) return;
+    if (!acquires && *acquired == NULL && !clock_covers(causality, clock, passes))
+        *acquired = clock_copy(causality, clock);
     if (clock_join(causality, clock, passes)) moment_end(causality, block);
     passes->references++;
     clock_release(causality->taken[block->index]);
@@ -346,10 +370,10 @@ static void pass_on(struct exec_causality *causality, uint64_t block, struct cel
 }
 
 static void strong(struct exec_causality *causality, struct exec_block *block, struct cell *cell,
-                   enum exec_access access)
+                   enum exec_access access, bool acquires)
 {
     cell->is_strong = true;
-    if (access != EXEC_STORE) take_over(causality, block, cell);
+    if (access != EXEC_STORE) take_over(causality, block, cell, acquires);
     if (access != EXEC_LOAD) pass_on(causality, block->index, cell, access == EXEC_ATOMIC);
 }
 
@@ -362,7 +386,7 @@ void exec_causality_meet_grid(const struct exec_warp *warp, const struct exec_in
     const uint64_t offset = address - causality->grid.low;
     struct exec_causal_line *line = line_at(&causality->grid, offset >> EXEC_CAUSAL_LINE_BITS);
     if (line_split(causality, line))
-        strong(causality, warp->block, &line->cells[(offset >> UNIT_BITS) % UNITS], access);
+        strong(causality, warp->block, &line->cells[(offset >> UNIT_BITS) % UNITS], access, true);
 }
 
 void exec_causality_meet(struct exec_block *const *blocks, uint32_t count, const bool *releases)
@@ -379,6 +403,7 @@ void exec_causality_meet(struct exec_block *const *blocks, uint32_t count, const
     for (uint32_t k = 0; k < count && !causality->off; k++) {
         struct clock *clock = clock_of(causality, blocks[k]->index);
         if (clock != NULL && clock_join(causality, clock, all)) moment_end(causality, blocks[k]);
+        acquire(causality, blocks[k]);
     }
     clock_release(all);
 }
@@ -396,7 +421,7 @@ void exec_causality_meet_cluster(const struct exec_warp *warp, const struct exec
     }
     struct cell *cell = &causality->homes[home->index];
     if (releases) fence(causality, warp->block);
-    if (access != EXEC_STORE) take_over(causality, warp->block, cell);
+    if (access != EXEC_STORE) take_over(causality, warp->block, cell, true);
     if (access != EXEC_LOAD) pass_on(causality, warp->block->index, cell, true);
 }
 
@@ -425,6 +450,17 @@ static bool is_unordered(const struct access *access, const struct by *by)
     const uint64_t block = access->block->index;
     return by->block != 0 && by->block != block + 1 &&
            by->epoch > epoch_of(access->causality, block, by->block - 1);
+}
+
+/* Returns true if the access comes after `by` only by what the block has not acquired, and needs
+ * more: a load, or a store of a value that was counted up from a load of the same place. */
+static bool is_stale(const struct access *access, const struct by *by)
+{
+    const uint64_t block = access->block->index;
+    const struct clock *acquired = access->causality->acquired[block];
+    const bool loads = access->cache->access == EXEC_LOAD && !(access->looks & EXEC_LOOK_PAST_L1);
+    return acquired != NULL && (loads || access->looks & EXEC_LOOK_COUNTS) && by->block != 0 &&
+           by->block != block + 1 && by->epoch > acquired->epochs[by->block - 1];
 }
 
 static void tell(const struct access *access, const struct at *at, const struct by *by,
@@ -457,7 +493,8 @@ static bool is_plain(const struct access *access, const struct cell *cell)
 static bool is_race(const struct access *access, const struct cell *cell)
 {
     return (is_modify(access) && is_unordered(access, &cell->modify)) ||
-           (is_plain(access, cell) && is_unordered(access, &cell->write));
+           (is_plain(access, cell) &&
+            (is_unordered(access, &cell->write) || is_stale(access, &cell->write)));
 }
 
 /* Updates the cell after an access, and the block's clock from it. An update by volatile accesses
@@ -476,7 +513,8 @@ static void leave(const struct access *access, struct cell *cell)
     if (is_plain(access, cell) && access->cache->access == EXEC_STORE)
         cell->write = (struct by){(uint32_t)block + 1, now, access->inst->position};
     if (access->is_strong || cell->is_strong)
-        strong(causality, access->block, cell, access->cache->access);
+        strong(causality, access->block, cell, access->cache->access,
+               access->looks & EXEC_LOOK_ACQUIRES);
 }
 
 /* Begins an access. Returns false if it is not race-checked. */
@@ -538,6 +576,8 @@ static void touch_units(const struct access *access, struct exec_causal *causal,
             tell(access, &here, &cell->modify, EXEC_WRONG_VOLATILE);
         if (is_plain(access, cell) && is_unordered(access, &cell->write))
             tell(access, &here, &cell->write, wrong_of(access));
+        else if (is_plain(access, cell) && is_stale(access, &cell->write))
+            tell(access, &here, &cell->write, EXEC_WRONG_UNACQUIRED);
         leave(access, cell);
     }
 }

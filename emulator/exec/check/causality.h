@@ -6,15 +6,18 @@
  * It implements the memory consistency model of PTX with vector clocks, one per block:
  *  - a release pattern is a fence of scope gpu or sys, or a release, followed by a strong store or
  *    an atomic: what the block did before the fence is passed on with the value;
- *  - a block that reads that value, by any load or atomic, acquires it. A chain of atomics passes
- *    on what each of them acquired.
+ *  - a block that reads that value, by any load or atomic, knows what was passed on. A chain of
+ *    atomics passes on what each of them knows;
+ *  - its plain loads may rely on that once anything in the block has acquired it: the read itself,
+ *    a fence of scope gpu or sys behind it, or a barrier. Other loads may find in the L1 cache what
+ *    was there before. Loads with .cg or .cv do not look there.
  * A plain store of one block and a later plain access of another are a race unless they are ordered
  * this way. So is a read-modify-write by two volatile accesses against another block's.
  *
  * The check is weaker than the model, so that it reports no correct program: a block counts as one
- * thread, and its fence as a fence of each of its threads; a read needs no fence, neither after a
- * flag nor before another block overwrites the data (CUB's scans pass on what depends on their
- * reads); strong and plain accesses to the same bytes are no race, nor are accesses to memory that
+ * thread, and its fence or barrier as a fence of each of its threads; a store behind a flag that was
+ * read needs no fence, nor does a load before another block overwrites the data (CUB's scans pass on
+ * what depends on their reads); strong and plain accesses to the same bytes are no race, nor are accesses to memory that
  * the host shares, nor a look before the act (grid_shadow.h). Atomics of scope .cta order nothing
  * here.
  *
@@ -82,6 +85,8 @@ void exec_causality_row(struct exec_warp *warp, const struct exec_inst *inst,
 void exec_causality_meet_grid(const struct exec_warp *warp, const struct exec_inst *inst,
                               uint64_t address, enum exec_access access);
 
+/* A barrier of the block is complete. */
+void exec_causality_meet_block(const struct exec_block *block);
 /* The barrier of a cluster is complete. releases[k]: block k passes on everything it has done; else
  * only what came before its last fence. */
 void exec_causality_meet(struct exec_block *const *blocks, uint32_t count, const bool *releases);

@@ -26,8 +26,10 @@ enum exec_wrong {
     EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
     EXEC_WRONG_SCOPE,  /* the same, where one access is an atomic of block scope */
     /* Blocks of one grid that synchronise, but not for these bytes: check/causality.h. _VOLATILE:
-     * two volatile accesses of one block are meant as one update. */
+     * two volatile accesses of one block are meant as one update. _UNACQUIRED: a block has read the
+     * flag, but nothing acquired it before the load. */
     EXEC_WRONG_UNFENCED,
+    EXEC_WRONG_UNACQUIRED,
     EXEC_WRONG_VOLATILE,
     EXEC_WRONG_GRID,             /* blocks of a cooperative grid that never synchronise */
     EXEC_WRONG_VOLATILE_THREADS, /* as _VOLATILE, threads of one block, any memory */

@@ -5,6 +5,7 @@
 
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/cluster.h"
 #include "emulator/exec/check/order.h"
 
@@ -110,6 +111,7 @@ static __attribute__((noinline)) void order_block(const struct exec_block *block
 
 void exec_shadow_order(const struct exec_block *block)
 {
+    exec_causality_meet_block(block);
     exec_order_forget(block);
     if (block->shadow != NULL || block->near != NULL || block->visits) order_block(block);
 }

@@ -216,6 +216,7 @@ static unsigned strength(const struct lower *lower, const struct ptx_instruction
     if (at->modifiers.scope == PTX_SCOPE_CTA) return EXEC_LOOK_BLOCK_SCOPE;
     if (lower_is_strong(lower, at)) as |= EXEC_LOOK_STRONG;
     if (semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL) as |= EXEC_LOOK_RELEASES;
+    if (semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL) as |= EXEC_LOOK_ACQUIRES;
     return as;
 }
 
@@ -308,8 +309,10 @@ static void load_parameter(struct lower *lower, uint64_t offset)
 
 static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_operand *address)
 {
+    const uint16_t from = lower->at->modifiers.cache;
     unsigned as =
         lower_is_strong(lower, lower->at) ? EXEC_LOOK_ALL | strength(lower, lower->at) : 0u;
+    if (from == PTX_CACHE_CG || from == PTX_CACHE_CV) as |= EXEC_LOOK_PAST_L1;
     if (lower_looks(lower, address, LOWER_ACTS_OF_BLOCKS)) as |= EXEC_LOOK_BLOCKS;
     if (lower_looks(lower, address, LOWER_ACTS_OF_THREADS)) as |= EXEC_LOOK_THREADS;
     lower_note_look(lower, cache, as);
