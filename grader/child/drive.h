@@ -53,6 +53,10 @@ __attribute__((visibility("default"))) int drive_main(struct drive *drive);
  * drive's own. */
 #define DRIVE_INJECTIONS "injections"
 
+/* The phases in which a call that went well is made once more, while the runtime holds an earlier
+ * error of the caller's: drive_remember in drive_cuda.h. The index is the call's. */
+#define DRIVE_REMEMBERS "remembers"
+
 /* Mark the begin and the end of a phase: a part of the run that the judge can query or time by name
  * (at most 63 bytes) and index (the n-th repetition, 0 for a single one). Phases may nest. Both
  * write a TRACE_MARK with CLOCK_MONOTONIC. Before the end of a timed phase the drive must wait for

@@ -5,6 +5,8 @@
 #ifndef OVERLAP_GRADER_CHILD_DRIVE_CUDA_H
 #define OVERLAP_GRADER_CHILD_DRIVE_CUDA_H
 
+#include "grader/child/drive.h"
+
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +23,19 @@ static inline bool drive_succeeds(cudaError_t error, const char *what)
 {
     if (error != cudaSuccess) (void)drive_failed(what, error);
     return error == cudaSuccess;
+}
+
+/* Begins and ends a phase DRIVE_REMEMBERS, in which the runtime holds an error that no call of the
+ * student's has returned. */
+static inline void drive_remember(struct drive *drive, uint32_t index, bool begins)
+{
+    if (begins) {
+        (void)cudaSetDevice(-1);
+        drive_begin(drive, DRIVE_REMEMBERS, index);
+    } else {
+        drive_end(drive, DRIVE_REMEMBERS, index);
+        (void)cudaGetLastError();
+    }
 }
 
 #endif

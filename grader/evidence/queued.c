@@ -25,17 +25,24 @@ void queued_say_failed_later(struct verdict *verdict, const struct answer *answe
     verdict_hint(verdict, "%s", _(hint));
 }
 
-bool queued_went_well(struct verdict *verdict, const struct answer *answer, int later, bool stale,
-                      const char *doing, const char *hint)
+bool queued_went_well(struct verdict *verdict, const struct answer *answer, int later,
+                      int remembered, uint32_t index, const char *doing, const char *hint)
 {
+    if (!answer_succeeded(verdict, answer, doing)) return false;
+    if (later != 0) {
+        verdict_findings(verdict, answer->evidence, NULL);
+        if (!verdict_failed(verdict)) queued_say_failed_later(verdict, answer, later, doing, hint);
+        return false;
+    }
+    if (remembered == 0) return true;
     char text[240];
+    struct phase phase;
+    struct answer again = *answer;
     snprintf(text, sizeof text, "%s%s", doing,
-             stale ? _(", while the runtime still remembered an error of its caller's") : "");
-    if (!answer_succeeded(verdict, answer, text)) return false;
-    if (later == 0) return true;
-    verdict_findings(verdict, answer->evidence, NULL);
-    if (!verdict_failed(verdict)) queued_say_failed_later(verdict, answer, later, doing, hint);
-    return false;
+             _(", while the runtime still remembered an error of its caller's"));
+    again.code = remembered;
+    again.phase = evidence_phase(answer->evidence, DRIVE_REMEMBERS, index, &phase) ? &phase : NULL;
+    return answer_succeeded(verdict, &again, text);
 }
 
 bool queued_in_given_stream(struct verdict *verdict, const struct evidence *evidence,

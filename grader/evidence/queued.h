@@ -20,10 +20,10 @@ void queued_say_failed_later(struct verdict *verdict, const struct answer *answe
                              const char *doing, const char *hint);
 
 /* Returns true when the call succeeded and its work ran to its end; otherwise the verdict fails,
- * with the device's findings where there are any. `stale`: the runtime still held an earlier error
- * of the caller's when the call was made. `later`: as above, or 0. */
-bool queued_went_well(struct verdict *verdict, const struct answer *answer, int later, bool stale,
-                      const char *doing, const char *hint);
+ * with the device's findings where there are any. `later`: as above, or 0. `remembered`: what call
+ * `index` returned when it was made again, in a phase DRIVE_REMEMBERS; 0 also where it was not. */
+bool queued_went_well(struct verdict *verdict, const struct answer *answer, int later,
+                      int remembered, uint32_t index, const char *doing, const char *hint);
 
 /* Returns true when all work of the phase is in the first stream that the drive made, and nothing
  * in the phase waits; otherwise the verdict fails. `why` says what is lost in another stream,

@@ -523,9 +523,8 @@ START_TEST(one_block_is_enough)
     const struct wrong_row *row = &wrong[_i];
     if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_SCOPE ||
         row->wrong == EXEC_WRONG_UNFENCED || row->wrong == EXEC_WRONG_UNACQUIRED ||
-        row->wrong == EXEC_WRONG_VOLATILE ||
-        row->wrong == EXEC_WRONG_LATER || row->wrong == EXEC_WRONG_CLUSTER ||
-        row->wrong == EXEC_WRONG_ENDED)
+        row->wrong == EXEC_WRONG_VOLATILE || row->wrong == EXEC_WRONG_LATER ||
+        row->wrong == EXEC_WRONG_CLUSTER || row->wrong == EXEC_WRONG_ENDED)
         return;
     run_blocks(row->kernel, 1, true, 1);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);

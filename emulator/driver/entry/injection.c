@@ -16,6 +16,7 @@
  */
 #include "emulator/driver/entry/entry.h"
 
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <stdio.h>

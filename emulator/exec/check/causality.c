@@ -225,7 +225,8 @@ struct exec_causality *exec_causality_create(uint64_t blocks)
     causality->taken = calloc(blocks, sizeof(struct clock *));
     causality->acquired = calloc(blocks, sizeof(struct clock *));
     if (causality->clocks != NULL && causality->released != NULL && causality->taken != NULL &&
-        causality->acquired != NULL && region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
+        causality->acquired != NULL &&
+        region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
         return causality;
     exec_causality_destroy(causality);
     return NULL;

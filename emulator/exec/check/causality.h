@@ -15,11 +15,11 @@
  * this way. So is a read-modify-write by two volatile accesses against another block's.
  *
  * The check is weaker than the model, so that it reports no correct program: a block counts as one
- * thread, and its fence or barrier as a fence of each of its threads; a store behind a flag that was
- * read needs no fence, nor does a load before another block overwrites the data (CUB's scans pass on
- * what depends on their reads); strong and plain accesses to the same bytes are no race, nor are accesses to memory that
- * the host shares, nor a look before the act (grid_shadow.h). Atomics of scope .cta order nothing
- * here.
+ * thread, and its fence or barrier as a fence of each of its threads; a store behind a flag that
+ * was read needs no fence, nor does a load before another block overwrites the data (CUB's scans
+ * pass on what depends on their reads); strong and plain accesses to the same bytes are no race,
+ * nor are accesses to memory that the host shares, nor a look before the act (grid_shadow.h).
+ * Atomics of scope .cta order nothing here.
  *
  * Most memory is only accessed by whole rows of one block. So a line of memory has a single cell
  * for the part that a row touched, until another part is touched. A block that repeats an access

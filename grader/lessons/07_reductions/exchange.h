@@ -43,7 +43,7 @@ struct reduction_bytes_64 {
  * words for messages). */
 // clang-format off
 #define REDUCTION_TABLE(KIND)                                                                     \
-    KIND(SUM_INT64, int64_t, Sum,     1060000, "the sum of 64-bit integers")                      \
+    KIND(SUM_INT64, int64_t, Sum,     1800000, "the sum of 64-bit integers")                      \
     KIND(SUM_INT32, int32_t, Sum,       20000, "the sum of 32-bit integers")                      \
     KIND(SUM_FLOAT, float,   Sum,       20000, "the sum of floats")                               \
     KIND(MAX_FLOAT, float,   Maximum,   20000, "the maximum of negative floats")                  \

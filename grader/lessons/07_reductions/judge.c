@@ -123,6 +123,10 @@ static int prepare_values(struct run_input *input)
         add(input, in, REDUCTION_SHIFTED, shifted[i], 4000 + random_below(random, 9000), 0)->shift =
             1 + 2 * (uint32_t)random_below(random, 2);
     }
+    /* So many that a thread of a grid that just fills the device has several, which are often
+     * loaded in another way. */
+    add(input, in, REDUCTION_SHIFTED, REDUCTION_SUM_INT64, 1700000 + random_below(random, 90000), 0)
+        ->shift = 1;
     static const uint32_t skewed[] = {REDUCTION_BYTES_2, REDUCTION_BYTES_8, REDUCTION_BYTES_16};
     for (size_t i = 0; i < sizeof skewed / sizeof *skewed; i++)
         add(input, in, REDUCTION_SHIFTED, skewed[i], 1000 + random_below(random, 900), 0)->skew =

@@ -14,15 +14,13 @@ static size_t size_of(const struct life_input_lattice *lattice)
     return (size_t)lattice->width * lattice->height * sizeof(int);
 }
 
-/* Makes the runtime hold an earlier error that no call of the student's returned. */
-static void leave_an_error(const struct life_call *call)
+static void mark_begin(struct drive *drive, const struct life_call *call, uint32_t index,
+                       bool again)
 {
-    if (call->stale) (void)cudaSetDevice(-1);
-}
-
-static void mark_begin(struct drive *drive, const struct life_call *call, uint32_t index)
-{
-    leave_an_error(call);
+    if (again) {
+        drive_remember(drive, index, true);
+        return;
+    }
     drive_begin(drive, DRIVE_INJECTIONS, index);
     drive_begin(drive, call->timed ? LIFE_PHASE_TIME : LIFE_PHASE_CALL, call->timed ? 0 : index);
 }
@@ -30,8 +28,13 @@ static void mark_begin(struct drive *drive, const struct life_call *call, uint32
 /* Waits for the device if the call is timed, so that all its work is timed. After any other call
  * the drive must not wait, which would hide a missing wait.
  */
-static cudaError_t mark_end(struct drive *drive, const struct life_call *call, uint32_t index)
+static cudaError_t mark_end(struct drive *drive, const struct life_call *call, uint32_t index,
+                            bool again)
 {
+    if (again) {
+        drive_remember(drive, index, false);
+        return cudaSuccess;
+    }
     const cudaError_t later = call->timed ? cudaDeviceSynchronize() : cudaSuccess;
     drive_end(drive, call->timed ? LIFE_PHASE_TIME : LIFE_PHASE_CALL, call->timed ? 0 : index);
     drive_end(drive, DRIVE_INJECTIONS, index);
@@ -87,13 +90,13 @@ static cudaError_t student(const struct life_call *call, const struct life_input
 }
 
 /* The lattice is still being copied when the function is called, unless the call is timed. */
-static bool on_the_device(struct drive *drive, uint32_t index, cudaStream_t stream)
+static bool on_the_device(struct drive *drive, uint32_t index, cudaStream_t stream, bool again,
+                          struct life_answer *answer)
 {
     const struct life_input *input = drive->input;
     struct life_output *output = drive->output;
     const struct life_call *call = &input->calls[index];
     const struct life_input_lattice *lattice = &input->lattices[call->first];
-    struct life_answer *answer = &output->answers[index];
     const size_t bytes = size_of(lattice);
     const bool doubled = call->step == LIFE_LAUNCHES || call->step == LIFE_GRID;
     struct place place;
@@ -107,9 +110,9 @@ static bool on_the_device(struct drive *drive, uint32_t index, cudaStream_t stre
     }
     if (ok && call->timed) ok = drive_succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     if (ok) {
-        mark_begin(drive, call, index);
+        mark_begin(drive, call, index, again);
         answer->status = (int32_t)student(call, lattice, &place, stream);
-        answer->later = (int32_t)mark_end(drive, call, index);
+        answer->later = (int32_t)mark_end(drive, call, index, again);
         if (answer->status == 0 && answer->later == 0) {
             cudaMemcpyAsync(place.host, place.lattice[doubled ? call->generations % 2 : 0], bytes,
                             cudaMemcpyDeviceToHost, stream);
@@ -117,7 +120,7 @@ static bool on_the_device(struct drive *drive, uint32_t index, cudaStream_t stre
         }
         const cudaError_t elsewhere = cudaDeviceSynchronize(); /* a fault in another stream */
         if (answer->later == 0) answer->later = (int32_t)elsewhere;
-        if (answer->status == 0 && answer->later == 0)
+        if (answer->status == 0 && answer->later == 0 && !again)
             memcpy(output->cells + lattice->offset, place.host, bytes);
     }
     place_free(&place);
@@ -127,13 +130,12 @@ static bool on_the_device(struct drive *drive, uint32_t index, cudaStream_t stre
 /* ---- step 4: lattices on the host --------------------------------------------------------------
  */
 
-static bool on_the_host(struct drive *drive, uint32_t index)
+static bool on_the_host(struct drive *drive, uint32_t index, bool again, struct life_answer *answer)
 {
     const struct life_input *input = drive->input;
     struct life_output *output = drive->output;
     const struct life_call *call = &input->calls[index];
     const struct life_input_lattice *given = &input->lattices[call->first];
-    struct life_answer *answer = &output->answers[index];
     struct life_lattice lattices[LIFE_LATTICES] = {{0}};
     bool ok = true;
 
@@ -146,16 +148,25 @@ static bool on_the_host(struct drive *drive, uint32_t index)
         memcpy(lattices[i].cells, input->cells + given[i].offset, size_of(&given[i]));
     }
     if (ok) {
-        mark_begin(drive, call, index);
+        mark_begin(drive, call, index, again);
         answer->status = (int32_t)life_streams(lattices, (int)call->count, (int)call->generations);
-        (void)mark_end(drive, call, index);
+        (void)mark_end(drive, call, index, again);
         /* Copies the contents at this moment, even if work on them is pending. */
-        for (uint32_t i = 0; i < call->count; i++)
+        for (uint32_t i = 0; i < call->count && !again; i++)
             memcpy(output->cells + given[i].offset, lattices[i].cells, size_of(&given[i]));
         answer->later = (int32_t)cudaDeviceSynchronize();
     }
     for (uint32_t i = 0; i < call->count; i++) cudaFreeHost(lattices[i].cells);
     return ok;
+}
+
+static bool make_call(struct drive *drive, uint32_t index, cudaStream_t stream, bool again,
+                      struct life_answer *answer)
+{
+    const struct life_input *input = drive->input;
+    return input->calls[index].step == LIFE_STREAMS
+               ? on_the_host(drive, index, again, answer)
+               : on_the_device(drive, index, stream, again, answer);
 }
 
 /* A fault in one call makes the context, and with it the later calls, unusable. */
@@ -169,13 +180,16 @@ int drive_main(struct drive *drive)
     if (!drive_succeeds(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream"))
         return 1;
     for (uint32_t i = 0; i < input->call_count; i++) {
-        struct life_answer *answer = &output->answers[i];
+        struct life_answer *answer = &output->answers[i], again = {0};
         memset(answer, 0, sizeof *answer);
         answer->lost = broken;
         if (broken) continue;
-        if (!(input->calls[i].step == LIFE_STREAMS ? on_the_host(drive, i)
-                                                   : on_the_device(drive, i, stream)))
-            return 1;
+        if (!make_call(drive, i, stream, false, answer)) return 1;
+        if (input->calls[i].again && answer->status == 0 && answer->later == 0) {
+            if (!make_call(drive, i, stream, true, &again)) return 1;
+            answer->remembered = again.status;
+            answer->later = again.later;
+        }
         broken = answer->later != 0;
     }
     cudaStreamDestroy(stream);

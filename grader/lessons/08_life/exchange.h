@@ -24,7 +24,7 @@ struct life_call {
     uint32_t step;         /* enum life_step */
     uint32_t first, count; /* lattices; more than one only for LIFE_STREAMS */
     uint32_t generations;
-    uint32_t stale; /* 1: the runtime holds an earlier error of the caller's */
+    uint32_t again; /* 1: made once more, while the runtime holds an error of the caller's */
     uint32_t timed;
 };
 
@@ -37,10 +37,10 @@ struct life_input {
 };
 
 struct life_answer {
-    int32_t status; /* what the call returned */
-    int32_t later;  /* the error returned when the drive waited for its work */
-    uint32_t lost;  /* 1: not called, because a call before it had broken the context */
-    uint32_t reserved;
+    int32_t status;     /* what the call returned */
+    int32_t later;      /* the error returned when the drive waited for its work */
+    uint32_t lost;      /* 1: not called, because a call before it had broken the context */
+    int32_t remembered; /* what it returned then; 0 also where it was not made again */
 };
 
 struct life_output {

@@ -48,7 +48,7 @@ static const char *const values_hints[LIFE_STEPS] = {
 
 /* What a run asks for: one call each, except that the lattices of one call of step 4 are
  * consecutive entries with MORE. The pairs are minimum and maximum. */
-enum { PLAIN = 0, MORE = 1, STALE = 2, TIMED = 4 };
+enum { PLAIN = 0, MORE = 1, AGAIN = 2, TIMED = 4 };
 struct wanted {
     enum life_step step;
     uint32_t width[2], height[2], generations[2];
@@ -71,7 +71,7 @@ static void add(struct run_input *input, struct life_input *in, const struct wan
             (struct life_call){.step = wanted->step,
                                .first = in->lattice_count,
                                .generations = draw(input, wanted->generations),
-                               .stale = (wanted->flags & STALE) != 0,
+                               .again = (wanted->flags & AGAIN) != 0,
                                .timed = (wanted->flags & TIMED) != 0};
     in->calls[in->call_count - 1].count++;
     lattice->width = draw(input, wanted->width);
@@ -100,7 +100,7 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
 static int prepare_launches(struct run_input *input)
 {
     static const struct wanted list[] = {
-        {LIFE_LAUNCHES, {128, 128}, {128, 128}, {2, 3}, STALE},
+        {LIFE_LAUNCHES, {128, 128}, {128, 128}, {2, 3}, AGAIN},
         {LIFE_LAUNCHES, {33, 62}, {17, 31}, {5, 6}, PLAIN},
         {LIFE_LAUNCHES, {3, 7}, {33, 62}, {4, 7}, PLAIN},
         {LIFE_LAUNCHES, {65, 95}, {34, 63}, {1, 1}, PLAIN},
@@ -112,7 +112,7 @@ static int prepare_launches(struct run_input *input)
 static int prepare_one_block(struct run_input *input, enum life_step step)
 {
     const struct wanted list[] = {
-        {step, {32, 32}, {32, 32}, {9, 14}, STALE}, {step, {17, 31}, {18, 31}, {7, 8}, PLAIN},
+        {step, {32, 32}, {32, 32}, {9, 14}, AGAIN}, {step, {17, 31}, {18, 31}, {7, 8}, PLAIN},
         {step, {3, 6}, {29, 32}, {5, 9}, PLAIN},    {step, {20, 30}, {9, 15}, {1, 1}, PLAIN},
         {step, {9, 20}, {9, 20}, {0, 0}, PLAIN},
     };
@@ -135,7 +135,7 @@ enum { STREAMS_LATTICES = 11, MANY_LATTICES = 70 };
 static int prepare_streams(struct run_input *input)
 {
     struct wanted list[STREAMS_LATTICES + MANY_LATTICES] = {
-        {LIFE_STREAMS, {32, 32}, {32, 32}, {5, 9}, STALE},
+        {LIFE_STREAMS, {32, 32}, {32, 32}, {5, 9}, AGAIN},
         {LIFE_STREAMS, {17, 31}, {18, 31}, {0, 0}, MORE},
         {LIFE_STREAMS, {5, 16}, {20, 32}, {0, 0}, MORE},
         {LIFE_STREAMS, {21, 32}, {3, 9}, {0, 0}, MORE},
@@ -157,7 +157,7 @@ static int prepare_streams(struct run_input *input)
 static int prepare_grid(struct run_input *input)
 {
     static const struct wanted list[] = {
-        {LIFE_GRID, {65, 95}, {41, 59}, {5, 6}, STALE},
+        {LIFE_GRID, {65, 95}, {41, 59}, {5, 6}, AGAIN},
         {LIFE_GRID, {3, 9}, {100, 200}, {4, 7}, PLAIN},
         {LIFE_GRID, {33, 62}, {33, 62}, {0, 0}, PLAIN},
         {LIFE_GRID, {530, 535}, {521, 529}, {1, 1}, PLAIN},
@@ -286,7 +286,8 @@ static bool went_well(struct verdict *verdict, struct call *one)
     char text[160];
     one->answer.phase = &one->phase;
     return queued_went_well(
-        verdict, &one->answer, one->given->later, one->call->stale != 0, describe(one, text),
+        verdict, &one->answer, one->given->later, one->given->remembered,
+        (uint32_t)(one->call - one->in->calls), describe(one, text),
         N_("Does every thread know whether it has a cell, and are the neighbours' "
            "indices inside the lattice?"));
 }

@@ -35,7 +35,7 @@ enum timing_which {
 /* a[i] is values_at(values_seed(seed, 0), i), b[i] is values_at(values_seed(seed, 1), i). */
 struct timing_call {
     uint64_t n, seed;
-    uint32_t stale;   /* 1: the runtime holds an earlier error of the caller's */
+    uint32_t again;   /* 1: made once more, while the runtime holds an error of the caller's */
     uint32_t repeats; /* 0: the call is not timed */
 };
 
@@ -46,10 +46,10 @@ struct timing_input {
 };
 
 struct timing_added {
-    int32_t status; /* what the call returned */
-    int32_t later;  /* the error returned when the drive waited for its work */
-    uint32_t lost;  /* 1: not called, because a call before it had broken the context */
-    uint32_t reserved;
+    int32_t status;     /* what the call returned */
+    int32_t later;      /* the error returned when the drive waited for its work */
+    uint32_t lost;      /* 1: not called, because a call before it had broken the context */
+    int32_t remembered; /* what it returned then; 0 also where it was not made again */
     float samples[TIMING_SAMPLES];
 };
 
@@ -61,7 +61,7 @@ struct timing_measured {
     } reading[TIMING_READINGS];
     double microseconds[TIMING_COUNT];
     uint32_t includes[TIMING_COUNT];
-    uint32_t reserved;
+    int32_t remembered; /* as above */
     float samples[TIMING_SAMPLES];
 };
 

@@ -37,7 +37,7 @@ static void add_call(struct run_input *input, struct timing_input *in, int64_t l
     struct timing_call *call = &in->add[in->adds];
     call->n = (uint64_t)random_between(input->random, least, most);
     call->seed = random_bits(input->random);
-    call->stale = in->adds++ == 0;
+    call->again = in->adds++ == 0;
 }
 
 static int prepare_sums(struct run_input *input)
@@ -61,7 +61,7 @@ static int prepare_times(struct run_input *input)
     const int64_t n = input->device == DRIVE_GPU ? 10000000 : 1000000;
     in->measures = 1;
     in->measure.n = (uint64_t)(n + random_between(input->random, 1, 999));
-    in->measure.stale = 1;
+    in->measure.again = 1;
     return 0;
 }
 
@@ -80,7 +80,7 @@ static int prepare_each_failure(struct run_input *input)
     struct timing_input *in = make(input);
     if (in == NULL) return -1;
     add_call(input, in, 300, 900);
-    in->add[0].stale = 0;
+    in->add[0].again = 0;
     in->measures = 1;
     in->measure.n = (uint64_t)random_between(input->random, 1000, 2000);
     return 0;
@@ -94,6 +94,7 @@ static int prepare_timed(struct run_input *input)
     const int64_t n = gpu ? 10000000 : 800000;
     if (in == NULL) return -1;
     add_call(input, in, 300, 900);
+    in->add[0].again = 0;
     add_call(input, in, n, n + 999);
     in->add[1].repeats = gpu ? 20 : 1;
     return 0;
@@ -207,7 +208,7 @@ static bool add_went_well(struct verdict *verdict, const struct evidence *eviden
         return false;
     }
     snprintf(text, sizeof text, _("%zu sums"), (size_t)call->n);
-    return queued_went_well(verdict, &answer, added->later, call->stale != 0, text,
+    return queued_went_well(verdict, &answer, added->later, added->remembered, index, text,
                             N_("Does every thread know whether it has a sum to make?")) &&
            (answer.phase != NULL || phases_get(verdict, evidence, TIMING_PHASE_ADD, index, phase));
 }
@@ -313,7 +314,8 @@ static void judge_measured_sums(struct verdict *verdict, const struct evidence *
     char text[80];
     const struct answer answer = measured_answer(evidence, &phase);
     snprintf(text, sizeof text, _("%zu sums"), (size_t)in->measure.n);
-    if (!queued_went_well(verdict, &answer, 0, in->measure.stale != 0, text, "")) return;
+    if (!queued_went_well(verdict, &answer, 0, out->measured.remembered, in->adds, text, ""))
+        return;
     if (waits_say_left(verdict, evidence, &phase, MEASURE, "")) return;
     (void)sums_right(verdict, evidence, &phase, &in->measure, out->measured.samples);
 }

@@ -39,19 +39,22 @@ struct call {
     uint32_t index;
     struct images images;
     cudaStream_t stream;
+    bool again; /* made once more: DRIVE_REMEMBERS */
 };
 
-static unsigned char *output_at(const struct call *call, uint64_t at)
+/* Stores a result; that of a call that is made again is dropped. */
+static void keep(const struct call *call, uint64_t at, const void *result, size_t bytes)
 {
     struct structs_output *output = call->drive->output;
-    return output->bytes + at;
+    if (!call->again) memcpy(output->bytes + at, result, bytes);
 }
 
 static void begin(const struct call *call)
 {
-    /* Makes the runtime hold an earlier error that no call of the student's returned.
-     */
-    if (call->given->stale) (void)cudaSetDevice(-1);
+    if (call->again) {
+        drive_remember(call->drive, call->index, true);
+        return;
+    }
     drive_begin(call->drive, DRIVE_INJECTIONS, call->index);
     drive_begin(call->drive, call->given->timed ? STRUCTS_PHASE_TIME : STRUCTS_PHASE_CALL,
                 call->given->timed ? 0 : call->index);
@@ -63,6 +66,10 @@ static void begin(const struct call *call)
 static void end(const struct call *call, int status)
 {
     call->answer->status = status;
+    if (call->again) {
+        drive_remember(call->drive, call->index, false);
+        return;
+    }
     if (call->given->timed) call->answer->later = (int32_t)cudaDeviceSynchronize();
     drive_end(call->drive, call->given->timed ? STRUCTS_PHASE_TIME : STRUCTS_PHASE_CALL,
               call->given->timed ? 0 : call->index);
@@ -98,7 +105,7 @@ static bool call_double(const struct call *call)
         call->answer->later = (int32_t)cudaMemcpyAsync(host, matrix.elements, bytes,
                                                        cudaMemcpyDeviceToHost, call->stream);
     wait_for_all(call->answer);
-    memcpy(output_at(call, c->at), host, bytes);
+    keep(call, c->at, host, bytes);
     cudaFree(matrix.elements);
     return true;
 }
@@ -167,8 +174,8 @@ static bool call_multiply(const struct call *call)
                                     call->stream));
     for (uint32_t i = 0; i < c->count; i++)
         if (lists[i].length > 0)
-            memcpy(output_at(call, lists[i].at), elements_of(call, &lists[i], i),
-                   lists[i].length * sizeof(float));
+            keep(call, lists[i].at, elements_of(call, &lists[i], i),
+                 lists[i].length * sizeof(float));
     call->answer->spoilt = first_changed(call, lists, arrays);
     wait_for_all(call->answer);
     free(arrays);
@@ -195,11 +202,13 @@ static bool call_kernel(const struct call *call)
     end(call, (int)structs_call(kernel, c->blocks, c->threads, arguments, (int)c->arguments,
                                 call->stream));
     for (uint32_t i = 0; i < c->arguments; i++)
-        memcpy(output_at(call, c->given[i].at), arguments[i].data, c->given[i].size);
+        keep(call, c->given[i].at, arguments[i].data, c->given[i].size);
     wait_for_all(call->answer);
-    if (looks && call->answer->status == 0 && call->answer->later == 0)
-        call->answer->later =
-            (int32_t)structs_seen(output_at(call, c->at), STRUCTS_SEEN, call->stream);
+    if (looks && call->answer->status == 0 && call->answer->later == 0) {
+        unsigned char seen[STRUCTS_SEEN];
+        call->answer->later = (int32_t)structs_seen(seen, STRUCTS_SEEN, call->stream);
+        keep(call, c->at, seen, sizeof seen);
+    }
     return true;
 }
 
@@ -223,12 +232,20 @@ int drive_main(struct drive *drive)
         !images_make(&images, input))
         return 1;
     for (uint32_t i = 0; i < input->case_count; i++) {
-        const struct call call = {drive, &input->cases[i], &output->answers[i], i, images, stream};
+        struct structs_answer remembers = {0};
+        struct call call = {drive, &input->cases[i], &output->answers[i], i, images, stream, false};
         memset(call.answer, 0, sizeof *call.answer);
         call.answer->lost = broken;
         if (broken) continue;
         if (!calls[call.given->step](&call)) return 1;
-        broken = call.answer->later != 0;
+        if (call.given->again && call.answer->status == 0 && call.answer->later == 0) {
+            call.answer = &remembers;
+            call.again = true;
+            if (!calls[call.given->step](&call)) return 1;
+            output->answers[i].remembered = remembers.status;
+            output->answers[i].later = remembers.later;
+        }
+        broken = output->answers[i].later != 0;
     }
     cudaStreamDestroy(stream);
     cudaFreeHost(images.pinned);

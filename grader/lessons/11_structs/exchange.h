@@ -50,8 +50,8 @@ struct structs_given {
 
 struct structs_case {
     uint32_t step;
-    uint32_t stale;                 /* 1: the runtime holds an earlier error of the caller's */
-    uint32_t timed;                 /* 1: in STRUCTS_PHASE_TIME */
+    uint32_t again; /* 1: made once more, while the runtime holds an error of the caller's */
+    uint32_t timed; /* 1: in STRUCTS_PHASE_TIME */
     uint32_t rows, columns, stride; /* STRUCTS_STEP_DOUBLE: the matrix is at `at` */
     uint32_t pageable;              /* STRUCTS_STEP_LAYOUT: 1: pageable, 0: page-locked */
     uint32_t count, first;          /* STRUCTS_STEP_MULTIPLY: structs of structs_list at `at` */
@@ -72,9 +72,11 @@ struct structs_input {
 #define STRUCTS_LAYOUT_FIGURES 8 /* size, alignment, six offsets */
 
 struct structs_answer {
-    int32_t status;  /* what the call returned */
-    int32_t later;   /* the error returned when the drive waited for its work */
-    uint32_t lost;   /* 1: not called, because a call before it had broken the context */
+    int32_t status;     /* what the call returned */
+    int32_t later;      /* the error returned when the drive waited for its work */
+    uint32_t lost;      /* 1: not called, because a call before it had broken the context */
+    int32_t remembered; /* what it returned then; 0 also where it was not made again */
+    uint32_t reserved;
     uint32_t spoilt; /* 1 + index of the first changed struct of the caller's; 0: none */
     uint64_t host[STRUCTS_LAYOUT_FIGURES], device[STRUCTS_LAYOUT_FIGURES];
 };

@@ -9,7 +9,7 @@
 /* Describes a case; the pairs are minimum and maximum. */
 struct wanted {
     enum structs_step step;
-    bool stale, timed, book, pageable;
+    bool again, timed, book, pageable;
     uint32_t rows[2], columns[2], gap[2]; /* gap: elements between a row's end and the next row */
     uint32_t count[2], length[2];         /* arrays, and elements of each */
     uint32_t behind; /* number of arrays that are multiplied twice, if there are as many */
@@ -140,7 +140,7 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
         const struct wanted *const w = &wanted[in->case_count];
         struct structs_case *c = &in->cases[in->case_count];
         c->step = w->step;
-        c->stale = w->stale;
+        c->again = w->again;
         c->timed = w->timed;
         c->pageable = w->pageable;
         if (c->step == STRUCTS_STEP_DOUBLE)
@@ -173,7 +173,7 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
 int inputs_double(struct run_input *input)
 {
     static const struct wanted list[] = {
-        MATRIX(.book = true, .rows = {4, 4}, .columns = {4, 4}, .stale = true),
+        MATRIX(.book = true, .rows = {4, 4}, .columns = {4, 4}, .again = true),
         MATRIX(.book = true, .rows = {5, 5}, .columns = {5, 5}),
         MATRIX(.rows = {33, 47}, .columns = {65, 79}),
         MATRIX(.rows = {65, 79}, .columns = {33, 47}, .gap = {3, 9}),
@@ -186,7 +186,7 @@ int inputs_double(struct run_input *input)
 
 int inputs_layout(struct run_input *input)
 {
-    static const struct wanted list[] = {{.step = STRUCTS_STEP_LAYOUT, .stale = true},
+    static const struct wanted list[] = {{.step = STRUCTS_STEP_LAYOUT, .again = true},
                                          {.step = STRUCTS_STEP_LAYOUT, .pageable = true}};
     return PREPARE(list);
 }
@@ -194,7 +194,7 @@ int inputs_layout(struct run_input *input)
 int inputs_arrays(struct run_input *input)
 {
     static const struct wanted list[] = {
-        ARRAYS(.book = true, .count = {2, 2}, .length = {3, 3}, .behind = 1, .stale = true),
+        ARRAYS(.book = true, .count = {2, 2}, .length = {3, 3}, .behind = 1, .again = true),
         ARRAYS(.count = {6, 9}, .length = {200, 900}, .behind = 3),
         ARRAYS(.count = {0, 0}),
         ARRAYS(.count = {1, 1}, .length = {2000, 3000}, .behind = 1),

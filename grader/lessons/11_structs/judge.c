@@ -155,7 +155,8 @@ static bool went_well(struct verdict *verdict, struct call *one)
         verdict_findings(verdict, one->evidence, faults);
     if (verdict_failed(verdict)) return false;
     const bool well = queued_went_well(
-        verdict, &one->answer, one->given->later, one->c->stale != 0, describe(one, text),
+        verdict, &one->answer, one->given->later, one->given->remembered,
+        (uint32_t)(one->c - one->in->cases), describe(one, text),
         N_("Are all pointers that the kernel follows pointers to device memory, those inside of "
            "structs as well?"));
     if (status == TOO_LONG && one->c->step == STRUCTS_STEP_CALL)

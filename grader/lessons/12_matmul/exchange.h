@@ -21,7 +21,7 @@ struct matmul_call {
     uint32_t step;  /* enum matmul_step */
     uint32_t count; /* products: 1 except in MATMUL_BATCHED */
     uint32_t m, n, p;
-    uint32_t stale;   /* 1: the runtime holds an earlier error of the caller's */
+    uint32_t again;   /* 1: made once more, while the runtime holds an error of the caller's */
     uint32_t repeats; /* 0: the call is not timed */
     uint32_t reserved;
     uint64_t a, b; /* offsets in the input's bytes, aligned for the elements */
@@ -36,10 +36,10 @@ struct matmul_input {
 };
 
 struct matmul_answer {
-    int32_t status; /* what the call returned */
-    int32_t later;  /* the error returned when the drive waited for its work */
-    uint32_t lost;  /* 1: not called, because a call before it had broken the context */
-    uint32_t reserved;
+    int32_t status;     /* what the call returned */
+    int32_t later;      /* the error returned when the drive waited for its work */
+    uint32_t lost;      /* 1: not called, because a call before it had broken the context */
+    int32_t remembered; /* what it returned then; 0 also where it was not made again */
 };
 
 struct matmul_output {

@@ -43,7 +43,7 @@ static const char *const values_hints[MATMUL_STEPS] = {
 struct wanted {
     enum matmul_step step;
     uint32_t count[2], m[2], n[2], p[2];
-    bool stale;
+    bool again;
     uint32_t repeats;
 };
 
@@ -108,7 +108,7 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
                                      .m = draw(input, wanted[i].m),
                                      .n = draw(input, wanted[i].n),
                                      .p = draw(input, wanted[i].p),
-                                     .stale = wanted[i].stale,
+                                     .again = wanted[i].again,
                                      .repeats = wanted[i].repeats};
         const struct product shape = shape_of(call);
         call->a = plan.size;
@@ -271,8 +271,8 @@ static bool went_well(struct verdict *verdict, struct call *one)
 {
     char text[160];
     one->answer.phase = &one->phase;
-    return queued_went_well(verdict, &one->answer, one->given->later, one->call->stale != 0,
-                            describe(one, text),
+    return queued_went_well(verdict, &one->answer, one->given->later, one->given->remembered,
+                            (uint32_t)(one->call - one->in->calls), describe(one, text),
                             N_("Does every thread know whether it has an element, and are the "
                                "indices inside the matrices?"));
 }
