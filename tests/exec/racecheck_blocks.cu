@@ -5,18 +5,28 @@
 
 #include <cuda/atomic>
 
+// One thread's part: waits for its turn, by a read that acquires nothing; and passes it on.
+__device__ void await_alone(const int *flag, int turn)
+{
+    while (*(const volatile int *)flag < turn) { // talk_to_the_block_before
+    }
+}
+
+__device__ void pass_on_alone(int *flag, int turn)
+{
+    *(volatile int *)flag = turn;
+}
+
 __device__ void await(const int *flag, int turn)
 {
-    if (threadIdx.x == 0)
-        while (*(const volatile int *)flag < turn) { // talk_to_the_block_before
-        }
+    if (threadIdx.x == 0) await_alone(flag, turn);
     __syncthreads();
 }
 
 __device__ void pass_on(int *flag, int turn)
 {
     __syncthreads();
-    if (threadIdx.x == 0) *(volatile int *)flag = turn;
+    if (threadIdx.x == 0) pass_on_alone(flag, turn);
 }
 
 // ---- right ----------------------------------------------------------------------------------
@@ -82,29 +92,26 @@ KERNEL right_talk_own_volatile(const int *in, int *out, int n)
     for (int round = 0; round < 4; round++) own[i] = own[i] * 3;
 }
 
-// Each block waits for the one that drew a ticket before it.
 // The thread that has seen the flag reads on at once, behind a fence, or past the L1 cache.
 KERNEL right_talk_acquired(const int *in, int *out, int n)
 {
     int b = blockIdx.x;
     if (threadIdx.x > 0) return;
-    while (*(const volatile int *)&out[n] < b) {
-    }
+    await_alone(&out[n], b);
     __threadfence();
     out[b] = (b ? out[b - 1] : 0) + in[b];
     __threadfence();
-    *(volatile int *)&out[n] = b + 1;
+    pass_on_alone(&out[n], b + 1);
 }
 
 KERNEL right_talk_past_l1(const int *in, int *out, int n)
 {
     int b = blockIdx.x;
     if (threadIdx.x > 0) return;
-    while (*(const volatile int *)&out[n] < b) {
-    }
+    await_alone(&out[n], b);
     out[b] = (b ? __ldcg(&out[b - 1]) : 0) + in[b];
     __threadfence();
-    *(volatile int *)&out[n] = b + 1;
+    pass_on_alone(&out[n], b + 1);
 }
 
 KERNEL right_talk_acquires(const int *in, int *out, int n)
@@ -134,19 +141,19 @@ KERNEL right_talk_known_before(const int *in, int *out, int n)
 {
     int b = blockIdx.x;
     if (threadIdx.x > 0) return;
-    while (*(const volatile int *)&out[n] < b) {
-    }
+    await_alone(&out[n], b);
     __threadfence();
     while (atomicAdd(&out[n + 1], 0) < b) {
     }
     out[b] = (b ? out[b - 1] : 0) + in[b];
     __threadfence();
-    *(volatile int *)&out[n] = b + 1;
+    pass_on_alone(&out[n], b + 1);
     out[64 + b] = in[b];
     __threadfence();
     atomicAdd(&out[n + 1], 1);
 }
 
+// Each block waits for the one that drew a ticket before it.
 KERNEL right_talk_tickets(const int *in, int *out, int n)
 {
     __shared__ int ticket;
@@ -165,12 +172,11 @@ KERNEL talk_unacquired_flag(const int *in, int *out, int n)
 {
     int b = blockIdx.x;
     if (threadIdx.x > 0) return;
-    while (*(const volatile int *)&out[n] < b) {
-    }
+    await_alone(&out[n], b);
     int before = b ? out[b - 1] : 0; // talk_unacquired_flag
     out[b] = before + in[b];         // talk_unacquired_flag
     __threadfence();
-    *(volatile int *)&out[n] = b + 1;
+    pass_on_alone(&out[n], b + 1);
 }
 
 KERNEL talk_unacquired_relaxed(const int *in, int *out, int n)

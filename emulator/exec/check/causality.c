@@ -38,16 +38,21 @@ struct exec_causal_line {
     uint8_t first, end;
 };
 
+/* The clocks of a block. */
+struct clocks {
+    struct clock *now;      /* what it knows, with its own epoch; NULL: it is in its first epoch and
+                               knows of no other block */
+    struct clock *released; /* as it was at the last fence; NULL: there was none */
+    struct clock *taken;    /* the clock that it took over last */
+    struct clock *acquired; /* what it knew before it read what it has not acquired yet; NULL: it
+                               has acquired everything that it knows */
+};
+
 struct exec_causality {
     uint64_t blocks;
     bool off;
-    uint64_t moments;      /* number of moments so far */
-    struct clock **clocks; /* per block: what it knows, with its own epoch; NULL: it is in its first
-                              epoch and knows of no other block */
-    struct clock **released; /* per block: its clock at its last fence; NULL: there was none */
-    struct clock **taken;    /* per block: the clock that it took over last */
-    struct clock **acquired; /* per block: what it knew before it read what it has not acquired yet;
-                                NULL: it has acquired everything that it knows */
+    uint64_t moments; /* number of moments so far */
+    struct clocks *of_block;
     struct exec_causal *regions;
     struct exec_causal grid; /* the workspace of the grid's barrier */
     struct cell *homes;      /* per block: exec_causality_meet_cluster; NULL: not used yet */
@@ -97,7 +102,7 @@ static bool clock_join(const struct exec_causality *causality, struct clock *clo
  * off. */
 static struct clock *clock_of(struct exec_causality *causality, uint64_t block)
 {
-    struct clock **clock = &causality->clocks[block];
+    struct clock **clock = &causality->of_block[block].now;
     if (*clock == NULL) {
         *clock = clock_copy(causality, NULL);
         if (*clock == NULL)
@@ -112,7 +117,7 @@ static struct clock *clock_of(struct exec_causality *causality, uint64_t block)
  * one. */
 static uint32_t epoch_of(const struct exec_causality *causality, uint64_t block, uint64_t of)
 {
-    const struct clock *clock = causality->clocks[block];
+    const struct clock *clock = causality->of_block[block].now;
     return clock != NULL ? clock->epochs[of] : block == of;
 }
 
@@ -220,12 +225,8 @@ struct exec_causality *exec_causality_create(uint64_t blocks)
     struct exec_causality *causality = calloc(1, sizeof *causality);
     if (causality == NULL) return NULL;
     causality->blocks = blocks;
-    causality->clocks = calloc(blocks, sizeof(struct clock *));
-    causality->released = calloc(blocks, sizeof(struct clock *));
-    causality->taken = calloc(blocks, sizeof(struct clock *));
-    causality->acquired = calloc(blocks, sizeof(struct clock *));
-    if (causality->clocks != NULL && causality->released != NULL && causality->taken != NULL &&
-        causality->acquired != NULL &&
+    causality->of_block = calloc(blocks, sizeof *causality->of_block);
+    if (causality->of_block != NULL &&
         region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
         return causality;
     exec_causality_destroy(causality);
@@ -235,11 +236,11 @@ struct exec_causality *exec_causality_create(uint64_t blocks)
 void exec_causality_destroy(struct exec_causality *causality)
 {
     if (causality == NULL) return;
-    for (uint64_t i = 0; i < causality->blocks; i++) {
-        if (causality->clocks != NULL) clock_release(causality->clocks[i]);
-        if (causality->released != NULL) clock_release(causality->released[i]);
-        if (causality->taken != NULL) clock_release(causality->taken[i]);
-        if (causality->acquired != NULL) clock_release(causality->acquired[i]);
+    for (uint64_t i = 0; causality->of_block != NULL && i < causality->blocks; i++) {
+        clock_release(causality->of_block[i].now);
+        clock_release(causality->of_block[i].released);
+        clock_release(causality->of_block[i].taken);
+        clock_release(causality->of_block[i].acquired);
     }
     while (causality->regions != NULL) {
         struct exec_causal *causal = causality->regions;
@@ -251,10 +252,7 @@ void exec_causality_destroy(struct exec_causality *causality)
         clock_release(causality->homes[i].passes);
     region_free(&causality->grid);
     free(causality->homes);
-    free(causality->clocks);
-    free(causality->released);
-    free(causality->taken);
-    free(causality->acquired);
+    free(causality->of_block);
     free(causality);
 }
 
@@ -301,8 +299,8 @@ static void fence(struct exec_causality *causality, struct exec_block *block)
     struct clock *clock = clock_of(causality, block->index);
     struct clock *released = clock != NULL ? clock_copy(causality, clock) : NULL;
     if (released == NULL) return;
-    clock_release(causality->released[block->index]);
-    causality->released[block->index] = released;
+    clock_release(causality->of_block[block->index].released);
+    causality->of_block[block->index].released = released;
     clock->epochs[block->index]++;
     moment_end(causality, block);
 }
@@ -310,7 +308,7 @@ static void fence(struct exec_causality *causality, struct exec_block *block)
 /* From now on the block's plain loads may rely on everything that it knows. */
 static void acquire(struct exec_causality *causality, const struct exec_block *block)
 {
-    struct clock **acquired = &causality->acquired[block->index];
+    struct clock **acquired = &causality->of_block[block->index].acquired;
     clock_release(*acquired);
     *acquired = NULL;
 }
@@ -336,24 +334,24 @@ int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)
 static void take_over(struct exec_causality *causality, struct exec_block *block,
                       const struct cell *cell, bool acquires)
 {
-    struct clock *passes = cell->passes, **acquired = &causality->acquired[block->index];
+    struct clock *passes = cell->passes, **acquired = &causality->of_block[block->index].acquired;
     if (acquires) acquire(causality, block);
-    if (passes == NULL || passes == causality->taken[block->index]) return; /* it polls */
+    if (passes == NULL || passes == causality->of_block[block->index].taken) return; /* it polls */
     struct clock *clock = clock_of(causality, block->index);
     if (clock == NULL) return;
     if (!acquires && *acquired == NULL && !clock_covers(causality, clock, passes))
         *acquired = clock_copy(causality, clock);
     if (clock_join(causality, clock, passes)) moment_end(causality, block);
     passes->references++;
-    clock_release(causality->taken[block->index]);
-    causality->taken[block->index] = passes;
+    clock_release(causality->of_block[block->index].taken);
+    causality->of_block[block->index].taken = passes;
 }
 
 /* The block stores a value, and passes on its clock. `adds`: in addition to the clock that was
  * there, as an atomic does. */
 static void pass_on(struct exec_causality *causality, uint64_t block, struct cell *cell, bool adds)
 {
-    struct clock *released = causality->released[block];
+    struct clock *released = causality->of_block[block].released;
     if (adds && cell->passes != NULL) {
         if (released == NULL || clock_covers(causality, cell->passes, released)) return;
         if (!clock_covers(causality, released, cell->passes)) {
@@ -398,7 +396,7 @@ void exec_causality_meet(struct exec_block *const *blocks, uint32_t count, const
     if (all == NULL) causality->off = true;
     for (uint32_t k = 0; k < count && !causality->off; k++) {
         if (releases[k] || blocks[k]->ended) fence(causality, blocks[k]);
-        const struct clock *released = causality->released[blocks[k]->index];
+        const struct clock *released = causality->of_block[blocks[k]->index].released;
         if (released != NULL) clock_join(causality, all, released);
     }
     for (uint32_t k = 0; k < count && !causality->off; k++) {
@@ -458,7 +456,7 @@ static bool is_unordered(const struct access *access, const struct by *by)
 static bool is_stale(const struct access *access, const struct by *by)
 {
     const uint64_t block = access->block->index;
-    const struct clock *acquired = access->causality->acquired[block];
+    const struct clock *acquired = access->causality->of_block[block].acquired;
     const bool loads = access->cache->access == EXEC_LOAD && !(access->looks & EXEC_LOOK_PAST_L1);
     return acquired != NULL && (loads || access->looks & EXEC_LOOK_COUNTS) && by->block != 0 &&
            by->block != block + 1 && by->epoch > acquired->epochs[by->block - 1];
@@ -505,7 +503,7 @@ static void leave(const struct access *access, struct cell *cell)
 {
     struct exec_causality *causality = access->causality;
     const uint64_t block = access->block->index;
-    const struct clock *released = causality->released[block];
+    const struct clock *released = causality->of_block[block].released;
     const uint32_t now = epoch_of(causality, block, block);
     if (is_modify(access))
         cell->modify =

@@ -61,6 +61,9 @@ bool lower_converses(const struct ptx_function *source);
 bool lower_volatile_is_plain(const struct ptx_function *source);
 /* Returns whether the access is strong in the sense of PTX's memory model, or stands for a flag. */
 bool lower_is_strong(const struct lower *lower, const struct ptx_instruction *at);
+/* Return true when the access acquires, or releases; .acq_rel does both. */
+bool lower_acquires(const struct ptx_instruction *at);
+bool lower_releases(const struct ptx_instruction *at);
 /* Which acts further on in the function make a load a look, besides atomics on the same address. */
 enum lower_acts {
     LOWER_ACTS_STORES = 1,  /* stores as well */

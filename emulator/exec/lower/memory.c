@@ -211,12 +211,11 @@ static uint32_t elements_of(const struct ptx_operand *operand, const struct ptx_
 /* Returns the enum exec_look bits that check/causality.h needs of a strong access or an atomic. */
 static unsigned strength(const struct lower *lower, const struct ptx_instruction *at)
 {
-    const uint16_t semantics = at->modifiers.semantics;
     unsigned as = 0;
     if (at->modifiers.scope == PTX_SCOPE_CTA) return EXEC_LOOK_BLOCK_SCOPE;
     if (lower_is_strong(lower, at)) as |= EXEC_LOOK_STRONG;
-    if (semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL) as |= EXEC_LOOK_RELEASES;
-    if (semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL) as |= EXEC_LOOK_ACQUIRES;
+    if (lower_releases(at)) as |= EXEC_LOOK_RELEASES;
+    if (lower_acquires(at)) as |= EXEC_LOOK_ACQUIRES;
     return as;
 }
 

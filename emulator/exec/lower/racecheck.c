@@ -81,6 +81,18 @@ bool lower_is_strong(const struct lower *lower, const struct ptx_instruction *at
     return is_strong(at) && !(lower->volatile_is_plain && is_volatile_shared(at));
 }
 
+bool lower_acquires(const struct ptx_instruction *at)
+{
+    const uint16_t semantics = at->modifiers.semantics;
+    return semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL;
+}
+
+bool lower_releases(const struct ptx_instruction *at)
+{
+    const uint16_t semantics = at->modifiers.semantics;
+    return semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL;
+}
+
 /* A fence, a strong access, or an atomic with which locks are taken or released. */
 static bool converses(const struct ptx_instruction *at)
 {
@@ -247,9 +259,6 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
                  enum exec_access access, uint32_t value)
 {
     const struct ptx_instruction *at = lower->at;
-    const uint16_t semantics = at->modifiers.semantics;
-    const bool acquires = semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL;
-    const bool releases = semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL;
     const bool narrow = is_place(place, "shared");
     if (!lower->program->watched || !lower->program->converses ||
         (access != EXEC_ATOMIC && !lower_is_strong(lower, at)) || is_place(place, "local"))
@@ -261,7 +270,8 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
     inst->b = value;
     inst->imm = place->offset;
     inst->cache = bytes | (uint32_t)access << EXEC_ORDER_ACCESS_SHIFT |
-                  (acquires ? EXEC_ORDER_ACQUIRES : 0u) | (releases ? EXEC_ORDER_RELEASES : 0u) |
+                  (lower_acquires(at) ? EXEC_ORDER_ACQUIRES : 0u) |
+                  (lower_releases(at) ? EXEC_ORDER_RELEASES : 0u) |
                   (narrow ? EXEC_ORDER_NARROW : 0u) |
                   (narrow || is_place(place, "shared64") ? EXEC_ORDER_SHARED : 0u) |
                   (modifies ? EXEC_ORDER_MODIFIES : 0u);

@@ -85,8 +85,13 @@ static void take_samples(float samples[TIMING_SAMPLES], const float *c, size_t n
 
 /* ---- timing_add ---------------------------------------------------------------------------- */
 
-static void mark(struct drive *drive, const struct timing_call *call, uint32_t index, bool begins)
+static void mark(struct drive *drive, const struct timing_call *call, uint32_t index, bool again,
+                 bool begins)
 {
+    if (again) {
+        drive_remember(drive, index, begins);
+        return;
+    }
     const char *name = call->repeats > 0 ? TIMING_PHASE_TIME : TIMING_PHASE_ADD;
     const uint32_t number = call->repeats > 0 ? 0 : index;
     if (begins) {
@@ -107,18 +112,12 @@ static void call_add(struct drive *drive, const struct timing_call *call, uint32
 {
     const uint32_t times = call->repeats > 0 ? call->repeats : 1;
     cudaError_t error = cudaSuccess;
-    if (again) {
-        drive_remember(drive, index, true);
-        added->status = (int32_t)timing_add(devices[A], devices[B], devices[C], call->n, stream);
-        drive_remember(drive, index, false);
-        return;
-    }
-    mark(drive, call, index, true);
+    mark(drive, call, index, again, true);
     for (uint32_t r = 0; r < times && error == cudaSuccess; r++)
         error = timing_add(devices[A], devices[B], devices[C], call->n, stream);
     added->status = (int32_t)error;
     if (call->repeats > 0) added->later = (int32_t)cudaDeviceSynchronize();
-    mark(drive, call, index, false);
+    mark(drive, call, index, again, false);
 }
 
 static bool make_add(struct drive *drive, uint32_t index, cudaStream_t stream, bool again,
@@ -163,6 +162,7 @@ static void measure_again(struct drive *drive, float *const hosts[ARRAYS],
     measured->remembered =
         (int32_t)timing_measure(hosts[A], hosts[B], hosts[C], input->measure.n, now, &report);
     drive_remember(drive, input->adds, false);
+    cudaDeviceSynchronize();
 }
 
 /* More than any memory holds: the pointers must not be dereferenced. */
@@ -203,7 +203,6 @@ static bool make_measure(struct drive *drive)
     cudaDeviceSynchronize();
     measured->remembered = 0;
     if (call->again && measured->status == 0) measure_again(drive, hosts, measured);
-    cudaDeviceSynchronize();
     hosts_free(hosts);
     return true;
 }

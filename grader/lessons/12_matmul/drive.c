@@ -75,8 +75,13 @@ static cudaError_t student(const struct matmul_call *call, const struct places *
     }
 }
 
-static void mark(struct drive *drive, const struct matmul_call *call, uint32_t index, bool begins)
+static void mark(struct drive *drive, const struct matmul_call *call, uint32_t index, bool again,
+                 bool begins)
 {
+    if (again) {
+        drive_remember(drive, index, begins);
+        return;
+    }
     const char *name = call->repeats > 0 ? MATMUL_PHASE_TIME : MATMUL_PHASE_CALL;
     const uint32_t number = call->repeats > 0 ? 0 : index;
     if (begins) {
@@ -96,19 +101,13 @@ static void call_it(struct drive *drive, const struct matmul_call *call, uint32_
                     struct matmul_answer *answer)
 {
     cudaError_t error = cudaSuccess;
-    if (again) {
-        drive_remember(drive, index, true);
-        answer->status = (int32_t)student(call, places, stream);
-        drive_remember(drive, index, false);
-        return;
-    }
-    mark(drive, call, index, true);
+    mark(drive, call, index, again, true);
     const uint32_t times = call->repeats > 0 ? call->repeats : 1;
     for (uint32_t r = 0; r < times && error == cudaSuccess; r++)
         error = student(call, places, stream);
     answer->status = (int32_t)error;
     if (call->repeats > 0) answer->later = (int32_t)cudaDeviceSynchronize();
-    mark(drive, call, index, false);
+    mark(drive, call, index, again, false);
 }
 
 /* After a timed call on a GPU: runs the same product by cuBLAS, once the student's result is
