@@ -23,6 +23,7 @@ enum structs_kernel {
     STRUCTS_LOOK_LARGE,   /* 16 bytes after 1 */
     STRUCTS_WORK_FLOATS,
     STRUCTS_WORK_BYTES,
+    STRUCTS_WORK_IN_PLACE, /* all that it is given memory for comes back */
     STRUCTS_KERNELS
 };
 #define STRUCTS_SEEN 64 /* maximum number of bytes that a kernel writes down */

@@ -30,7 +30,8 @@ static const char *const values_checks[STRUCTS_STEPS] = {
     "Structs.EveryArrayIsMultiplied", "Structs.EveryValueArrives"};
 
 static const char *const kernel_names[STRUCTS_KERNELS] = {
-    "look_growing", "look_mixed", "look_structs", "look_large", "work_floats", "work_bytes"};
+    "look_growing", "look_mixed", "look_structs", "look_large",
+    "work_floats",  "work_bytes", "work_in_place"};
 
 static const struct run_plan runs[] = {
     {.name = "double", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = inputs_double},
@@ -682,6 +683,31 @@ static const char *way_name(unsigned way)
     return names[way & 3u];
 }
 
+/* The bytes that step 4 has to copy, and the number of arguments in device memory. */
+static struct traffic needed(const struct structs_case *c, uint32_t *pointers)
+{
+    struct traffic least = {0};
+    *pointers = 0;
+    for (uint32_t k = 0; k < c->arguments; k++) {
+        const struct structs_given *given = &c->given[k];
+        if (given->way == MODEL_IN || given->way == MODEL_INOUT) least.to_device += given->size;
+        if (given->way == MODEL_OUT || given->way == MODEL_INOUT) least.to_host += given->size;
+        *pointers += given->way != MODEL_VALUE;
+    }
+    return least;
+}
+
+static void say_not_back(struct verdict *verdict, const struct call *one)
+{
+    uint32_t pointers;
+    if (traffic_of(one).to_host < needed(one->c, &pointers).to_host)
+        verdict_why(verdict, "It is what it was before the call: nothing was copied back.");
+    else
+        verdict_why(verdict, "It is what it was before the call: the copy back was asked for, and "
+                             "had not arrived when the function returned. Who waits for the "
+                             "stream?");
+}
+
 static bool argument_right(struct verdict *verdict, const struct call *one, uint32_t i)
 {
     const struct structs_case *c = one->c;
@@ -699,7 +725,7 @@ static bool argument_right(struct verdict *verdict, const struct call *one, uint
         verdict_why(verdict, "It is what the kernel has left there: what is only given was copied "
                              "back, or the kernel was given the host's own memory.");
     else if (given->way != MODEL_IN && memcmp(before, after, given->size) == 0)
-        verdict_why(verdict, "It is what it was before the call: nothing was copied back.");
+        say_not_back(verdict, one);
     else if (given->way == MODEL_INOUT)
         verdict_why(verdict, "The kernel reads it and writes it: it has to be copied there and "
                              "back.");
@@ -732,13 +758,8 @@ static void judge_call_traffic(struct verdict *verdict, const struct evidence *e
             .phase = &one.phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
         const size_t launches = evidence_count(evidence, &kernels);
         const struct traffic traffic = traffic_of(&one);
-        uint64_t to_device = 0, to_host = 0, pointers = 0;
-        for (uint32_t k = 0; k < one.c->arguments; k++) {
-            const struct structs_given *given = &one.c->given[k];
-            if (given->way == MODEL_IN || given->way == MODEL_INOUT) to_device += given->size;
-            if (given->way == MODEL_OUT || given->way == MODEL_INOUT) to_host += given->size;
-            pointers += given->way != MODEL_VALUE;
-        }
+        uint32_t pointers;
+        const struct traffic least = needed(one.c, &pointers);
         if (!in_stream(verdict, &one)) return;
         if (launches != 1) {
             verdict_fail(verdict, evidence, last_kernel(&one), "For %s, %zu kernels were launched.",
@@ -747,7 +768,9 @@ static void judge_call_traffic(struct verdict *verdict, const struct evidence *e
             verdict_hint(verdict, "One cuLaunchKernel with all parameters.");
             return;
         }
-        if (spares_copies(verdict, &one, &traffic, to_device, to_host, GAP * pointers)) continue;
+        if (spares_copies(verdict, &one, &traffic, least.to_device, least.to_host,
+                          (uint64_t)GAP * pointers))
+            continue;
         verdict_why(verdict, "That is what the three ways are for: what the kernel does not read "
                              "need not go, and what it does not write need not come back.");
         verdict_hint(verdict, "Copy to the device what is STRUCTS_IN or STRUCTS_INOUT, and from it "

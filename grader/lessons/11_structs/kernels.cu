@@ -71,9 +71,20 @@ __global__ void work_bytes(uint8_t *given, uint4 *made, uint32_t length, uint8_t
     }
 }
 
+__global__ void work_in_place(uint32_t *numbers, uint8_t *bytes, uint32_t length)
+{
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < length;
+         i += gridDim.x * blockDim.x) {
+        const uint32_t number = numbers[i];
+        numbers[i] = number + bytes[i];
+        bytes[i] = (uint8_t)(bytes[i] ^ number);
+    }
+}
+
 const void *const kernels[STRUCTS_KERNELS] = {
-    (const void *)look_growing, (const void *)look_mixed,  (const void *)look_structs,
-    (const void *)look_large,   (const void *)work_floats, (const void *)work_bytes,
+    (const void *)look_growing,  (const void *)look_mixed,  (const void *)look_structs,
+    (const void *)look_large,    (const void *)work_floats, (const void *)work_bytes,
+    (const void *)work_in_place,
 };
 
 } // namespace

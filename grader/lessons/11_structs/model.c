@@ -52,6 +52,9 @@ const struct model_kernel model_kernels[STRUCTS_KERNELS] = {
                              {MODEL_VALUE, 4, 4},
                              {MODEL_INOUT, 1, 1},
                              {MODEL_VALUE, 8, 8}}},
+    [STRUCTS_WORK_IN_PLACE] = {3,
+                               2,
+                               {{MODEL_INOUT, 4, 4}, {MODEL_INOUT, 1, 1}, {MODEL_VALUE, 4, 4}}},
 };
 
 /* The same on x86-64 and AArch64, on host and device. */
@@ -181,6 +184,27 @@ static void bytes_expected(const struct structs_case *c, unsigned i, size_t k,
         *to = in ^ both;
 }
 
+/* The same for work_in_place. */
+static void in_place_expected(const struct structs_case *c, unsigned i, size_t k,
+                              const unsigned char *before, unsigned char *to)
+{
+    const unsigned char byte = before[c->given[1].at + k];
+    uint32_t number;
+    memcpy(&number, before + c->given[0].at + k * sizeof number, sizeof number);
+    const uint32_t sum = number + byte;
+    if (i == 0)
+        memcpy(to, &sum, sizeof sum);
+    else
+        *to = (unsigned char)(byte ^ number);
+}
+
+static void (*const expected[STRUCTS_KERNELS])(const struct structs_case *c, unsigned i, size_t k,
+                                               const unsigned char *before, unsigned char *to) = {
+    [STRUCTS_WORK_FLOATS] = floats_expected,
+    [STRUCTS_WORK_BYTES] = bytes_expected,
+    [STRUCTS_WORK_IN_PLACE] = in_place_expected,
+};
+
 size_t model_argument_differs(const struct structs_case *c, unsigned i, const unsigned char *before,
                               const unsigned char *after)
 {
@@ -191,10 +215,8 @@ size_t model_argument_differs(const struct structs_case *c, unsigned i, const un
         unsigned char must[16];
         if (kept)
             memcpy(must, before + given->at + at, parameter->size);
-        else if (c->kernel == STRUCTS_WORK_FLOATS)
-            floats_expected(c, i, at / parameter->size, before, must);
         else
-            bytes_expected(c, i, at / parameter->size, before, must);
+            expected[c->kernel](c, i, at / parameter->size, before, must);
         if (memcmp(must, after + given->at + at, parameter->size) != 0) return at;
     }
     return MODEL_SAME;
