@@ -1,12 +1,17 @@
 #include "emulator/base/pages.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     LEAST = 1 << 17,      /* bytes; less is taken from calloc, which avoids a system call */
     MOST_KEPT = 16 << 20, /* bytes; larger pieces are not kept for reuse */
     SPARES = 8,           /* pieces that are kept for reuse */
+    LEAST_PAGE = 4096,    /* bytes of a page, at least */
 };
 
 /* Zeroed pieces that are free. While a piece is kept here, its first word is its size in bytes. */
@@ -38,24 +43,50 @@ void *pages_take(size_t bytes)
     return pages != MAP_FAILED ? pages : NULL;
 }
 
+static void keep(size_t *given, size_t bytes)
+{
+    static unsigned next; /* the slot that was filled longest ago */
+    *given = bytes;
+    const unsigned k = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % SPARES;
+    given = __atomic_exchange_n(&spares[k], given, __ATOMIC_ACQ_REL);
+    if (given != NULL) munmap(given, *given);
+}
+
+/* Clears what was touched, which is faster than a page fault for each page when the piece is used
+ * again. Pages that are not resident were not touched, or are swapped out: those are dropped.
+ * Returns false when the system does not say. */
+static bool zero_again(unsigned char *pages, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = (bytes + page - 1) / page;
+    unsigned char resident[MOST_KEPT / LEAST_PAGE];
+    if (page < LEAST_PAGE || mincore(pages, bytes, resident) != 0) return false;
+    for (size_t first = 0, end; first < count; first = end) {
+        const bool touched = resident[first] & 1;
+        for (end = first + 1; end < count && (resident[end] & 1) == touched;) end++;
+        unsigned char *const at = pages + first * page;
+        const size_t size = (end - first) * page;
+        if (touched)
+            memset(at, 0, size);
+        else if (madvise(at, size, MADV_DONTNEED) != 0)
+            return false;
+    }
+    return true;
+}
+
 void pages_give(void *pages, size_t bytes)
 {
     if (bytes < LEAST)
         free(pages);
+    else if (pages != NULL && bytes <= MOST_KEPT && zero_again(pages, bytes))
+        keep(pages, bytes);
     else if (pages != NULL)
         munmap(pages, bytes);
 }
 
 void pages_give_zeroed(void *pages, size_t bytes)
 {
-    static unsigned next; /* the slot that was filled longest ago */
-    if (pages == NULL || bytes < LEAST || bytes > MOST_KEPT) {
+    if (pages == NULL || bytes < LEAST || bytes > MOST_KEPT)
         pages_give(pages, bytes);
-        return;
-    }
-    size_t *given = pages;
-    *given = bytes;
-    const unsigned k = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % SPARES;
-    given = __atomic_exchange_n(&spares[k], given, __ATOMIC_ACQ_REL);
-    if (given != NULL) munmap(given, *given);
+    else
+        keep(pages, bytes);
 }

@@ -8,10 +8,10 @@
 
 /* Returns `bytes` zeros, aligned as malloc's memory is; NULL when the host has no memory. */
 void *pages_take(size_t bytes);
-/* Frees pages. `bytes` is the size that was passed to pages_take; `pages` may be NULL. */
+/* Frees pages. `bytes` is the size that was passed to pages_take; `pages` may be NULL. A later
+ * pages_take of the same size may return them without page faults: what was touched is cleared. */
 void pages_give(void *pages, size_t bytes);
-/* As pages_give, for pages that the caller has zeroed again. They are kept, and a later pages_take
- * of the same size may return them without page faults. */
+/* As pages_give, for pages that the caller has zeroed again. */
 void pages_give_zeroed(void *pages, size_t bytes);
 
 #endif

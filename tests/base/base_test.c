@@ -10,6 +10,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- arena --------------------------------------------------------------------------------- */
 
@@ -219,6 +220,27 @@ START_TEST(pages_given_back_as_zeros_are_taken_as_such)
 }
 END_TEST
 
+/* Whatever part of them was touched, and where there is swap also if it was paged out since. */
+START_TEST(pages_that_were_touched_are_zeros_again)
+{
+    enum { BYTES = (3 << 20) + 100, PAGE = 4096, PIECES = 4 };
+    static const unsigned char zeros[PAGE];
+    unsigned char *taken[PIECES];
+    for (int round = 1; round <= 20; round++) {
+        for (int k = 0; k < PIECES; k++) {
+            taken[k] = pages_take(BYTES);
+            for (size_t at = 0; at < BYTES; at += PAGE)
+                ck_assert_mem_eq(taken[k] + at, zeros, BYTES - at < PAGE ? BYTES - at : PAGE);
+            for (size_t at = (size_t)k; at < BYTES; at += (size_t)PAGE * (unsigned)round)
+                taken[k][at] = 0xff;
+            taken[k][BYTES - 1] = 0xff;
+        }
+        (void)madvise(taken[0] + 64 * PAGE, 64 * PAGE, MADV_PAGEOUT);
+        for (int k = 0; k < PIECES; k++) pages_give(taken[k], BYTES);
+    }
+}
+END_TEST
+
 START_TEST(spares_are_of_one_owner_each)
 {
     enum { PIECES = 5000, BYTES = 40 };
@@ -255,6 +277,7 @@ int main(void)
     tcase_add_test(tests, kernels_are_called_as_their_source_does);
     tcase_add_test(tests, pages_are_zeros_of_any_size);
     tcase_add_test(tests, pages_given_back_as_zeros_are_taken_as_such);
+    tcase_add_test(tests, pages_that_were_touched_are_zeros_again);
     tcase_add_test(tests, spares_are_of_one_owner_each);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
