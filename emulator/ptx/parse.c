@@ -166,11 +166,38 @@ static void parse_version(struct ptx_parser *p)
     }
 }
 
+/* The version of PTX that introduced an architecture, as tens and ones. PTX ISA 9.0, 11.1.2. */
+static const struct architecture {
+    const char *name;
+    uint32_t since;
+} architectures[] = {
+    {"sm_50", 40},  {"sm_52", 41},  {"sm_53", 42},   {"sm_60", 50},   {"sm_61", 50},
+    {"sm_62", 50},  {"sm_70", 60},  {"sm_72", 61},   {"sm_75", 63},   {"sm_80", 70},
+    {"sm_86", 71},  {"sm_87", 74},  {"sm_88", 90},   {"sm_89", 78},   {"sm_90", 78},
+    {"sm_90a", 80}, {"sm_100", 86}, {"sm_100a", 86}, {"sm_101", 86},  {"sm_101a", 86},
+    {"sm_103", 88}, {"sm_110", 90}, {"sm_120", 87},  {"sm_120a", 87}, {"sm_121", 88},
+};
+
+/* NVIDIA's compiler refuses an architecture that is newer than the module's version of PTX. */
+static void check_architecture(struct ptx_parser *p, const struct ptx_token *token)
+{
+    const struct ptx_module *module = &p->owner->module;
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        const uint32_t since = architectures[i].since;
+        if (strcmp(module->target, architectures[i].name) == 0 &&
+            module->version_major * 10 + module->version_minor < since)
+            ptx_fail(p, token, "%s needs PTX %u.%u or newer, and this is PTX %u.%u.",
+                     module->target, since / 10, since % 10, module->version_major,
+                     module->version_minor);
+    }
+}
+
 /* .target sm_75, debug: the first word is the architecture; the others have no effect here. */
 static void parse_target(struct ptx_parser *p)
 {
     struct ptx_token token = ptx_expect(p, PTX_TOKEN_WORD, "an architecture such as sm_75");
     p->owner->module.target = ptx_copy_text(p, token.text, token.length);
+    check_architecture(p, &token);
     while (ptx_take_sign(p, ',')) ptx_expect(p, PTX_TOKEN_WORD, "a target option");
 }
 

@@ -28,7 +28,7 @@ static cudaError_t kernel_of(const struct cudaKernelNodeParams *from, CUDA_KERNE
     const char *name;
     if (from == NULL) return cudaErrorInvalidValue;
     cudaError_t error = runtime_function(from->func, &function);
-    if (error == cudaErrorInvalidDeviceFunction && from->func != NULL) {
+    if (error == cudaErrorInvalidResourceHandle) {
         if (cuFuncGetName(&name, (CUfunction)from->func) != CUDA_SUCCESS)
             return cudaErrorInvalidResourceHandle;
         function = (CUfunction)from->func;

@@ -48,21 +48,12 @@ RUNTIME_EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, s
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Finds the function of a launch. Like CUDA, a launch treats an unregistered address as an invalid
- * cudaKernel_t. The launch configuration is checked by the driver. */
-static cudaError_t find_for_launch(const void *symbol, CUfunction *function)
-{
-    cudaError_t error = runtime_function(symbol, function);
-    bool handle = symbol != NULL && runtime_function_name(symbol) == NULL;
-    return error == cudaErrorInvalidDeviceFunction && handle ? cudaErrorInvalidResourceHandle
-                                                             : error;
-}
-
+/* The launch configuration is checked by the driver. */
 cudaError_t runtime_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                      size_t sharedMem, cudaStream_t stream)
 {
     CUfunction function;
-    cudaError_t error = find_for_launch(func, &function);
+    cudaError_t error = runtime_function(func, &function);
     if (error != cudaSuccess) return error;
     if (sharedMem > UINT32_MAX) return cudaErrorInvalidValue;
     return runtime_error(cuLaunchKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x,
@@ -74,7 +65,7 @@ cudaError_t runtime_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, 
                                                 void **args, size_t sharedMem, cudaStream_t stream)
 {
     CUfunction function;
-    cudaError_t error = find_for_launch(func, &function);
+    cudaError_t error = runtime_function(func, &function);
     if (error != cudaSuccess) return error;
     if (sharedMem > UINT32_MAX) return cudaErrorInvalidValue;
     return runtime_error(
@@ -105,7 +96,7 @@ cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const 
 {
     CUfunction function;
     if (config == NULL) return cudaErrorInvalidValue;
-    cudaError_t error = find_for_launch(func, &function);
+    cudaError_t error = runtime_function(func, &function);
     if (error != cudaSuccess) return error;
     if (config->dynamicSmemBytes > UINT32_MAX) return cudaErrorInvalidValue;
     const CUlaunchConfig driver_config = driver_config_of(config);
@@ -227,10 +218,10 @@ cudaError_t runtime_cudaFuncSetSharedMemConfig(const void *func, enum cudaShared
 
 cudaError_t runtime_cudaFuncGetName(const char **name, const void *func)
 {
+    CUkernel kernel;
     if (name == NULL) return cudaErrorInvalidValue;
-    const char *known = runtime_function_name(func);
-    if (known != NULL) *name = known;
-    return known != NULL ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    cudaError_t error = runtime_kernel(func, &kernel);
+    return error == cudaSuccess ? runtime_error(cuKernelGetName(name, kernel)) : error;
 }
 
 cudaError_t runtime_cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
@@ -244,16 +235,22 @@ cudaError_t runtime_cudaFuncGetParamInfo(const void *func, size_t paramIndex, si
     return error;
 }
 
+/* What wants a symbol takes another address for a symbol that is unknown, not for a handle. */
+static cudaError_t of_symbol(cudaError_t error)
+{
+    return error == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction : error;
+}
+
 cudaError_t runtime_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
 {
     if (functionPtr == NULL) return cudaErrorInvalidValue;
-    return runtime_function(symbolPtr, functionPtr);
+    return of_symbol(runtime_function(symbolPtr, functionPtr));
 }
 
 cudaError_t runtime_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
     if (kernelPtr == NULL) return cudaErrorInvalidValue;
-    return runtime_kernel(entryFuncAddr, (CUkernel *)kernelPtr);
+    return of_symbol(runtime_kernel(entryFuncAddr, (CUkernel *)kernelPtr));
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------- */

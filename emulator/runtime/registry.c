@@ -167,9 +167,10 @@ cudaError_t runtime_kernel(const void *symbol, CUkernel *kernel)
     const char *name;
     struct symbol *known = find(&registry.functions, symbol);
     if (known == NULL) {
+        if (symbol == NULL) return cudaErrorInvalidDeviceFunction;
         *kernel = (CUkernel)symbol;
         return cuKernelGetName(&name, *kernel) == CUDA_SUCCESS ? cudaSuccess
-                                                               : cudaErrorInvalidDeviceFunction;
+                                                               : cudaErrorInvalidResourceHandle;
     }
     *kernel = __atomic_load_n(&known->kernel, __ATOMIC_ACQUIRE);
     if (*kernel != NULL) return cudaSuccess;
@@ -184,12 +185,6 @@ cudaError_t runtime_function(const void *symbol, CUfunction *function)
     CUkernel kernel;
     cudaError_t error = runtime_kernel(symbol, &kernel);
     return error == cudaSuccess ? runtime_error(cuKernelGetFunction(function, kernel)) : error;
-}
-
-const char *runtime_function_name(const void *symbol)
-{
-    const struct symbol *known = find(&registry.functions, symbol);
-    return known != NULL ? known->name : NULL;
 }
 
 /* Arguments of a walk over the registered kernels that searches the one with the function `wanted`

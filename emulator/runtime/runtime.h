@@ -70,15 +70,13 @@ cudaError_t runtime_reset_device(int device);
 /* ---- registered kernels and variables -------------------------------------------------------- */
 
 /* Finds the function of a kernel in the current context. `symbol` is the kernel's host function or
- * a cudaKernel_t. Errors: cudaErrorInvalidDeviceFunction if nothing was registered for that
- * address; the driver's error if the fat binary cannot be loaded. */
+ * a cudaKernel_t. Errors: cudaErrorInvalidDeviceFunction for NULL,
+ * cudaErrorInvalidResourceHandle for another address that is neither; the driver's error if the fat
+ * binary cannot be loaded. */
 cudaError_t runtime_function(const void *symbol, CUfunction *function);
 
 /* The same without a context: finds the kernel of a library. */
 cudaError_t runtime_kernel(const void *symbol, CUkernel *kernel);
-
-/* The name under which the program registered `symbol`, or NULL. */
-const char *runtime_function_name(const void *symbol);
 
 /* Finds the device variable of `symbol` in the current context. Errors: cudaErrorInvalidSymbol, or
  * the driver's. */

@@ -43,3 +43,27 @@ KERNEL look_by_a_switch(const int *in, int *out, int n)
         break;
     }
 }
+
+// What is loaded decides nothing here: it only goes on into other memory.
+KERNEL look_passed_on(const int *in, int *out, int n)
+{
+    const int seen = blockIdx.x > 0 ? out[n] : 0; // look_passed_on
+    if (index() == 0) out[n] = in[0] + 7;         // look_passed_on
+    out[index()] = seen * 2 + 1;
+}
+
+KERNEL look_within_the_block(const int *in, int *out, int n)
+{
+    const int seen = out[n + blockIdx.x];                  // look_within_the_block
+    if (threadIdx.x == 0) out[n + blockIdx.x] = in[0] + 7; // look_within_the_block
+    out[index()] = seen + threadIdx.x;
+}
+
+// Each thread reads and writes a word of its own, and passes on what it has read.
+KERNEL right_look_at_its_own(const int *in, int *out, int n)
+{
+    __shared__ volatile int last[256];
+    const int seen = out[index()];
+    out[index()] = in[index()];
+    last[threadIdx.x] = seen + 1;
+}

@@ -218,7 +218,7 @@ START_TEST(kernels_that_are_not_there)
     GIVES(cudaLaunchKernel(NULL, one, four, NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
     GIVES(cudaLaunchKernel("nothing", one, four, NULL, 0, NULL), cudaErrorInvalidResourceHandle);
     GIVES(cudaGetFuncBySymbol(&function, "nothing"), cudaErrorInvalidDeviceFunction);
-    GIVES(cudaFuncGetName(&name, "nothing"), cudaErrorInvalidDeviceFunction);
+    GIVES(cudaFuncGetName(&name, "nothing"), cudaErrorInvalidResourceHandle);
     OK(cudaFuncGetName(&name, &host_add));
     ck_assert_str_eq(name, "runtime_add");
     OK(cudaGetFuncBySymbol(&function, &host_add));

@@ -108,7 +108,8 @@ struct driver {
     bool ending; /* the program is over: remaining work runs for the checks only */
     struct trace_writer *trace;
     struct timeline *timeline;
-    uint64_t ids, requests, threads, families; /* last number given out of each kind */
+    /* The last number given out of each kind. */
+    uint64_t ids, contexts, requests, threads, families;
     uint64_t main_clock_ns;  /* atomic: the latest clock of the first thread and of every thread
                                 that ended */
     uint64_t start_clock_ns; /* atomic: where new threads start: the first thread's clock after its

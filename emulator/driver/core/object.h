@@ -105,7 +105,7 @@ struct context {
     bool alive; /* false once destroyed; the object is kept so that later uses can be reported */
     bool primary;
     unsigned flags;
-    unsigned api_version;
+    uint64_t number;   /* for cuCtxGetId: the process's first context is 1 */
     unsigned attached; /* calls of cuCtxAttach without a cuCtxDetach */
     CUresult sticky;   /* error of a failed kernel; CUDA_SUCCESS: none */
     struct timeline_context *time;

@@ -61,8 +61,8 @@ CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, 
             break;
         case CU_JIT_MAX_REGISTERS:
             jit->max_registers = (unsigned)(uintptr_t)values[i];
-            if (jit->max_registers > 0 && jit->max_registers < LEAST_REGISTERS)
-                jit->max_registers = LEAST_REGISTERS;
+            if (jit->max_registers == 0) return CUDA_ERROR_INVALID_VALUE;
+            if (jit->max_registers < LEAST_REGISTERS) jit->max_registers = LEAST_REGISTERS;
             break;
         default: /* options that affect how code is compiled, not its meaning */
             break;

@@ -329,6 +329,7 @@ CUresult driver_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t 
 {
     struct kernel *found;
     struct function *function;
+    NEED_POINTER(paramOffset);
     TRY(function_of(kernel, &found, &function));
     return driver_cuFuncGetParamInfo((CUfunction)function, paramIndex, paramOffset, paramSize);
 }

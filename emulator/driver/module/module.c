@@ -606,6 +606,7 @@ CUresult driver_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
     struct function *function;
     NEED_POINTER(hmod);
+    NEED_POINTER(hfunc);
     TRY(function_find(hfunc, &function));
     *hmod = (CUmodule)function->module;
     return CUDA_SUCCESS;
@@ -625,6 +626,7 @@ CUresult driver_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *p
 {
     struct function *function;
     NEED_POINTER(paramOffset);
+    NEED_POINTER(func);
     TRY(function_find(func, &function));
     const struct exec_function_info *info = exec_function_info(function->code);
     if (paramIndex >= info->parameter_count) return CUDA_ERROR_INVALID_VALUE;

@@ -45,7 +45,7 @@ static CUresult context_start(struct context *context, bool implicit)
 {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         context->limits[limits[i].limit] = limits[i].initial;
-    context->api_version = CUDA_VERSION;
+    context->number = ++driver.contexts;
     context->time = timeline_context_create(driver.timeline);
     if (context->time == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     object_add(&context->object, OBJECT_CONTEXT);
@@ -225,6 +225,7 @@ CUresult driver_cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
 CUresult driver_cuCtxDestroy(CUcontext ctx)
 {
     struct context *context;
+    NEED_POINTER(ctx);
     TRY(context_find(ctx, &context));
     if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, never destroyed */
     thread.call.context = context->object.id;
@@ -339,9 +340,12 @@ CUresult driver_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
     struct context *context;
     NEED_POINTER(ctxId);
     TRY(context_or_current(ctx, &context));
-    *ctxId = context->object.id;
+    *ctxId = context->number;
     return CUDA_SUCCESS;
 }
+
+/* Since CUDA 3.2, whose cuCtxCreate every later one still is. */
+enum { API_VERSION = 3020 };
 
 CUresult driver_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
@@ -350,7 +354,7 @@ CUresult driver_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     /* Unlike for other calls, a GPU's driver does not report a destroyed context here. */
     const CUresult code = context_or_current(ctx, &context);
     if (code != CUDA_SUCCESS) return ctx != NULL ? CUDA_ERROR_INVALID_CONTEXT : code;
-    *version = context->api_version;
+    *version = API_VERSION;
     return CUDA_SUCCESS;
 }
 
@@ -365,7 +369,12 @@ CUresult driver_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 
 CUresult driver_cuCtxGetDevice(CUdevice *device)
 {
-    return driver_cuCtxGetDevice_v2(device, NULL);
+    NEED_POINTER(device);
+    /* As cuCtxGetFlags. */
+    const struct context *context = thread_context();
+    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    *device = context->device;
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuCtxSynchronize_v2(CUcontext ctx)
@@ -402,7 +411,7 @@ CUresult driver_cuCtxGetFlags(unsigned int *flags)
 CUresult driver_cuCtxSetFlags(unsigned int flags)
 {
     if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
-    thread_context()->flags = flags;
+    thread_context()->flags = flags & ~(unsigned)CU_CTX_MAP_HOST; /* as an H200 does */
     return CUDA_SUCCESS;
 }
 
@@ -428,9 +437,11 @@ static size_t limit_kept(CUlimit limit, size_t value)
                                                 CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
         return value < most ? value : most;
     }
-    const size_t least_print = 512 << 10, most_print = (size_t)2 << 30, least_heap = 4 << 20;
+    const size_t least_print = 512 << 10, most_print = (size_t)2 << 30, least_heap = 4 << 20,
+                 heap_unit = 64 << 10;
     if (limit == CU_LIMIT_STACK_SIZE) return (value + 15) & ~(size_t)15;
-    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) return value < least_heap ? least_heap : value;
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
+        return value < least_heap ? least_heap : (value + heap_unit - 1) & ~(heap_unit - 1);
     if (limit != CU_LIMIT_PRINTF_FIFO_SIZE) return value;
     if (value < least_print) return least_print;
     return value > most_print ? most_print : (value + 255) & ~(size_t)255;

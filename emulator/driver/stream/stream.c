@@ -273,6 +273,9 @@ CUresult attribute_check(CUlaunchAttributeID id, const CUlaunchAttributeValue *v
         right = value->memSyncDomainMap.default_ < SYNC_DOMAINS &&
                 value->memSyncDomainMap.remote < SYNC_DOMAINS;
         break;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        right = value->sharedMemCarveout <= CU_SHAREDMEM_CARVEOUT_MAX_SHARED;
+        break;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         right =
             value->clusterSchedulingPolicyPreference <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;

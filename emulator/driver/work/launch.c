@@ -194,6 +194,9 @@ static CUresult check_configuration(struct launch *launch)
 {
     const struct exec_function_info *info = exec_function_info(launch->function->code);
     TRY(find_cluster(launch, info));
+    /* CU_LAUNCH_KERNEL_REQUIRED_BLOCK_DIM is a block of one thread. */
+    if (product(launch->block) == 1 && info->required_threads[0] > 0)
+        memcpy(launch->block, info->required_threads, sizeof launch->block);
     TRY(check_axes(launch));
     TRY(check_threads(launch, info));
     TRY(check_cluster(launch));
@@ -829,7 +832,10 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
             shape.cluster[0] = value->clusterDim.x;
             shape.cluster[1] = value->clusterDim.y;
             shape.cluster[2] = value->clusterDim.z;
-            if (product(shape.cluster) == 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+            /* All 0 is no cluster, on an H200 as well. */
+            if (product(shape.cluster) == 0 &&
+                (shape.cluster[0] | shape.cluster[1] | shape.cluster[2]))
+                return CUDA_ERROR_INVALID_CLUSTER_SIZE;
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
             shape.dependent = value->programmaticStreamSerializationAllowed != 0;
@@ -837,16 +843,17 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         /* Hints and permissions: ignoring them is one of the behaviours that they allow. */
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
             TRY(attribute_check(attribute->id, value));
             break;
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
             break;
+        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* of streams only */
+            return CUDA_ERROR_INVALID_VALUE;
         default:
             return attribute_unsupported(attribute->id, "launch attribute %s");
         }

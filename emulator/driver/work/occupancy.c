@@ -163,8 +163,8 @@ CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
     const struct exec_function_info *info = exec_function_info(function->code);
     if (occupancy_blocks(device_current(), function, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
         return CUDA_ERROR_INVALID_VALUE;
+    /* An H200 does not count what CUDA keeps of each block's shared memory here. */
     int64_t each = (int64_t)device_model(device_current())->shared_bytes / numBlocks -
-                   (int64_t)device_model(device_current())->shared_reserved -
                    (int64_t)info->static_shared;
     int64_t most = occupancy_shared_most() - (int64_t)info->static_shared;
     if (each > most) each = most;
@@ -223,6 +223,8 @@ CUresult driver_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
     NEED_POINTER(config);
     TRY(function_find(func, &function));
     TRY(cluster_of(function, config, &blocks));
+    const uint64_t grid = (uint64_t)config->gridDimX * config->gridDimY * config->gridDimZ;
+    if (grid % blocks != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     *numClusters = (int)occupancy_clusters(device_current(), function, blocks, threads_of(config),
                                            config->sharedMemBytes);
     return CUDA_SUCCESS;

@@ -64,7 +64,8 @@ bool lower_is_strong(const struct lower *lower, const struct ptx_instruction *at
 /* Return true when the access acquires, or releases; .acq_rel does both. */
 bool lower_acquires(const struct ptx_instruction *at);
 bool lower_releases(const struct ptx_instruction *at);
-/* Which acts further on in the function make a load a look, besides atomics on the same address. */
+/* Which acts further on in the function make a load a look, besides atomics on the same address;
+ * stores do only where the loaded value can decide something, or goes into them. */
 enum lower_acts {
     LOWER_ACTS_STORES = 1,  /* stores as well */
     LOWER_ACTS_AT_ONCE = 2, /* only acts before the block's next barrier */

@@ -33,7 +33,9 @@ static void lower_copy(struct lower *lower)
         plain.op = PTX_OP_ATOM;
         plain.modifiers.hint = plain.modifiers.completion = PTX_ABSENT;
         lower_key(&plain, key, sizeof key);
-        const struct exec_row *row = exec_row_find(key);
+        /* Unlike atom, an H200 keeps subnormals here. */
+        const struct exec_row *row =
+            exec_row_find(at->type == PTX_F32 ? "atom.add.noftz.f32" : key);
         if (row == NULL) {
             lower_unsupported(lower, UNSUPPORTED_REDUCTION_TYPE);
             return;

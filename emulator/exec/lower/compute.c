@@ -411,9 +411,9 @@ static void lower_cvta(struct lower *lower)
     inst->d = d;
 }
 
-/* A generic address lies in the window of its space, or in none (global). Kernel parameters are in
- * global memory as well; whether an address belongs to a constant variable is looked up at run
- * time. */
+/* A generic address lies in the window of its space, or in none (global, constant). Kernel
+ * parameters are in global memory as well; whether an address belongs to a constant variable is
+ * looked up at run time. */
 static void lower_isspacep(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;

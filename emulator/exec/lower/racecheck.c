@@ -296,6 +296,102 @@ static bool leads_to(struct lower *lower, uint32_t act)
     return lower->reached[act];
 }
 
+/* ---- what a look is for -----------------------------------------------------------------------
+ */
+
+/* Returns whether a value that goes into such an instruction is followed into what it makes. */
+static bool passes_on(enum ptx_opcode op)
+{
+    switch (op) {
+    case PTX_OP_MOV:
+    case PTX_OP_CVT:
+    case PTX_OP_CVTA:
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+    case PTX_OP_FMA:
+    case PTX_OP_DIV:
+    case PTX_OP_NEG:
+    case PTX_OP_ABS:
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_NOT:
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_LOP3:
+    case PTX_OP_LD:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool takes(const struct ptx_operand *operand, const bool *flows)
+{
+    if (operand->kind == PTX_OPERAND_REGISTER || operand->kind == PTX_OPERAND_ADDRESS)
+        return operand->reg < PTX_SINK && flows[operand->reg];
+    for (uint32_t k = 0; operand->kind == PTX_OPERAND_VECTOR && k < operand->count; k++)
+        if (takes(&operand->elements[k], flows)) return true;
+    return false;
+}
+
+/* Adds the registers of a destination; returns whether one is new. */
+static bool flow_into(const struct ptx_operand *operand, bool *flows)
+{
+    bool fresh = false;
+    if (operand->kind == PTX_OPERAND_REGISTER) {
+        fresh = operand->reg < PTX_SINK && !flows[operand->reg];
+        if (fresh) flows[operand->reg] = true;
+    }
+    for (uint32_t k = 0; operand->kind == PTX_OPERAND_VECTOR && k < operand->count; k++)
+        fresh |= flow_into(&operand->elements[k], flows);
+    return fresh;
+}
+
+enum flow { FLOW_NONE, FLOW_ON, FLOW_DECIDES };
+
+/* What becomes of the values in `flows` in one instruction. A store elsewhere in global or shared
+ * memory ends them; at `address` it is the act. */
+static enum flow flow_through(const struct lower *lower, const struct ptx_instruction *at,
+                              const struct address *address, bool *flows)
+{
+    const bool stores = at->op == PTX_OP_ST, makes = passes_on(at->op);
+    const uint16_t space = at->modifiers.space;
+    bool any = at->guard != PTX_NO_REGISTER && flows[at->guard];
+    if (any) return FLOW_DECIDES;
+    for (uint8_t k = makes; k < at->operand_count && !any; k++)
+        any = takes(&at->operands[k], flows);
+    if (!any) return FLOW_NONE;
+    if (makes) return flow_into(&at->operands[0], flows) ? FLOW_ON : FLOW_NONE;
+    if (!stores || (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED) ||
+        same_address(lower, address, &at->operands[0]))
+        return FLOW_DECIDES;
+    return FLOW_NONE;
+}
+
+/* Returns whether what the load `at` brings can decide what its thread does, or becomes a part of
+ * what is stored at `address`. Where it only goes into other memory, it is no look, but a value
+ * that has to be right. True when the host has no memory to find out. */
+static bool decides(struct lower *lower, const struct address *address)
+{
+    const struct ptx_function *source = lower->source;
+    bool *flows = calloc(source->register_count + (size_t)1, sizeof *flows);
+    enum flow flow = FLOW_ON;
+    if (flows == NULL) return true;
+    flow_into(&lower->at->operands[0], flows);
+    while (flow == FLOW_ON) {
+        flow = FLOW_NONE;
+        for (uint32_t k = 0; k < source->instruction_count && flow != FLOW_DECIDES; k++) {
+            const enum flow here = flow_through(lower, &source->instructions[k], address, flows);
+            if (here != FLOW_NONE) flow = here;
+        }
+    }
+    free(flows);
+    return flow == FLOW_DECIDES;
+}
+
 bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lower_acts acts)
 {
     const struct ptx_function *source = lower->source;
@@ -308,12 +404,15 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
          k < source->instruction_count; k = lower->next_act[k]) {
         const struct ptx_instruction *later = &source->instructions[k];
         if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
+        const bool stores = later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
+                            same_address(lower, &address, &later->operands[0]);
         const bool acts_here =
-            (later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
-             same_address(lower, &address, &later->operands[0])) ||
+            stores ||
             (later->op == PTX_OP_RED && same_address(lower, &address, &later->operands[0])) ||
             (later->op == PTX_OP_ATOM && same_address(lower, &address, &later->operands[1]));
-        if (acts_here && leads_to(lower, k)) return true;
+        if (acts_here && leads_to(lower, k) &&
+            (!stores || lower->at->op != PTX_OP_LD || decides(lower, &address)))
+            return true;
     }
     return false;
 }

@@ -199,8 +199,8 @@ static u16 half_most(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bit
 #include "emulator/exec/ops/atomic.def"
 #undef ATOMIC
 
-/* No instruction of PTX: what a tensor reduction of f32 does, which keeps subnormals in global
- * memory unless the tensor's type is .ftz. */
+/* No instruction of PTX: what a bulk reduction of f32 does, which keeps subnormals in global
+ * memory, and a tensor reduction unless the tensor's type is .ftz. */
 EXEC_DEFINE_ATOMIC(add_f32_kept, "", f32, exec_canonical(a + b))
 
 bool exec_atomic_commutes(const struct exec_row *row)

@@ -37,6 +37,15 @@ static u16 half_canonical(u16 bits, unsigned fraction_bits, unsigned exponent_bi
 #define CANON_F16(bits) half_canonical(bits, HALF_F16)
 #define CANON_BF16(bits) half_canonical(bits, HALF_BF16)
 
+/* .oob: the result is 0 where a factor is the NaN for an element out of bounds. PTX ISA 9.0 does
+ * not say which: of all 2^16, in both formats, an H200 knows this one, with either sign
+ * (tests/gpu/corners.cu). */
+enum { OUT_OF_BOUNDS = 0x7ff7, WITHOUT_SIGN = 0x7fff };
+#define WITHIN_BOUNDS(value)                                                                       \
+    ((x_bits & WITHOUT_SIGN) == OUT_OF_BOUNDS || (y_bits & WITHOUT_SIGN) == OUT_OF_BOUNDS          \
+         ? 0.0                                                                                     \
+         : (f64)(value))
+
 /* .relu: negative numbers become +0, NaN stays. */
 static f64 half_relu(f64 value)
 {

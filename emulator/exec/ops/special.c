@@ -91,7 +91,7 @@ static bool is_constant(uint64_t address)
 /* imm: the space's window. */
 DEFINE_SPACE(window, (a[l] & EXEC_WINDOW_MASK) == inst->imm)
 DEFINE_SPACE(global, (a[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED &&
-                         (a[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_LOCAL)
+                         (a[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_LOCAL && !is_constant(a[l]))
 DEFINE_SPACE(shared, (a[l] & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED &&
                          exec_cluster_home(warp->block, a[l] & ~EXEC_WINDOW_MASK) == warp->block)
 DEFINE_SPACE(constant, is_constant(a[l]))
