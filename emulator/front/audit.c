@@ -40,6 +40,7 @@ static struct library {
     {"libcublasLt.so.13", "libcublasLt.so", "standins/libcublasLt.so.13", true, ""},
     {"libcufft.so.12", "libcufft.so", "standins/libcufft.so.12", true, ""},
     {"libcurand.so.10", "libcurand.so", "standins/libcurand.so.10", true, ""},
+    {"libcusolver.so.12", "libcusolver.so", "standins/libcusolver.so.12", true, ""},
 };
 
 static bool are_standins_wanted(void)

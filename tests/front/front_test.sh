@@ -186,13 +186,13 @@ errors: 0'
     ;;
 tables)
     askers=$subjects/usr/lib
-    run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcusolver.so" "$askers/libnvrtc.so" \
+    run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcusparse.so" "$askers/libnvrtc.so" \
         "$askers/warp.so" "$askers/other.so"
     [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 ' ] || wrong 'each is refused'
     ask=$(grep -n 'here: ask' "$(dirname "$0")/tables.c" | cut -d: -f1)
     says "tables.c:$ask: not supported: libcublas.so does not run"
     says './emulate --stand-ins puts a library in its place'
-    says "tables.c:$ask: not supported: libcusolver.so does not run"
+    says "tables.c:$ask: not supported: libcusparse.so does not run"
     says 'in Python NumPy or SciPy'
     says "tables.c:$ask: not supported: warp.so of Warp's package does not run"
     says 'warp.config.cuda_output = "ptx"'

@@ -103,8 +103,8 @@ STANDIN_PUBLIC int cublasLoggerConfigure(int on, int to_stdout, int to_stderr, c
     return BLAS_SUCCESS;
 }
 
-/* Not in cublas_v2.h. NVIDIA's cuSOLVER is linked to it, and without it would not be loaded, so
- * that nothing could say that it is machine code. */
+/* Not in cublas_v2.h. NVIDIA's cuSOLVER for several GPUs is linked to it, and without it would not
+ * be loaded, so that nothing could say that it is machine code. */
 STANDIN_PUBLIC int cublasSetEnvironmentMode(void)
 {
     return BLAS_SUCCESS;
