@@ -1,4 +1,4 @@
-"""CuPy by ./emulate --stand-ins: products, transforms, random numbers, and small systems."""
+"""CuPy by ./emulate --stand-ins: products, transforms, random numbers, systems, decompositions."""
 import cupy
 import numpy
 
@@ -31,4 +31,25 @@ assert abs(float(cupy.random.randn(10000).std()) - 1) < 0.05
 
 systems = rng.random((4, 6, 6)) + 6 * numpy.eye(6)
 close(cupy.linalg.inv(cupy.asarray(systems)), numpy.linalg.inv(systems), 1e-9)
+
+for kind in numpy.float32, numpy.float64, numpy.complex64, numpy.complex128:
+    whole = rng.random((9, 9)).astype(kind)
+    if numpy.iscomplexobj(whole):
+        whole += 1j * rng.random((9, 9))
+    x, tall = cupy.asarray(whole), cupy.asarray(whole[:, :5])
+    right = numpy.ones((9, 2), kind)
+    close(x @ cupy.linalg.solve(x, cupy.asarray(right)), right, 1e-3)
+    q, r = cupy.linalg.qr(tall)
+    close(q @ r, whole[:, :5])
+    u, s, v = cupy.linalg.svd(tall, full_matrices=False)
+    close(u * s @ v, whole[:, :5])
+    hermitian = whole + whole.T.conj()
+    w, v = cupy.linalg.eigh(cupy.asarray(hermitian))
+    close(v * w @ v.T.conj(), hermitian)
+    lower = cupy.linalg.cholesky(cupy.asarray(hermitian + 20 * numpy.eye(9, dtype=kind)))
+    close(lower @ lower.T.conj(), hermitian + 20 * numpy.eye(9))
+    w, v = cupy.linalg.eig(x)
+    close(x @ v - v * w, numpy.zeros((9, 9)))
+close(cupy.linalg.lstsq(cupy.asarray(systems[0, :, :3]), cupy.asarray(systems[0, :, 3]), None)[0],
+      numpy.linalg.lstsq(systems[0, :, :3], systems[0, :, 3], None)[0], 1e-9)
 print("PASSED")

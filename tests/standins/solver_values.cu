@@ -211,6 +211,33 @@ template <class T> static void not_positive(const char *type)
     check(info.fetch()[0] == N + 2, "the minor of B that is not positive", type);
 }
 
+// One element is no number: nothing can be found, and nothing looks as if it had been.
+template <class T> static void no_number(const char *type)
+{
+    enum { N = 6 };
+    Table whole = hermitian<T>(N);
+    whole[4][3] = whole[3][4] = std::nan("");
+    Dense<T> a(N, N), b(N, N), u(N, N), v(N, N);
+    Reals<T> values(N), found(N), real_work(2 * N);
+    Array<int> info(1);
+    int size;
+    a.put(whole);
+    b.put(whole);
+    CHECK_STATUS(Calls<T>::evd_size(handle, VECTORS, CUBLAS_FILL_MODE_LOWER, N, a.device, a.ld,
+                                    values.device, &size));
+    Array<T> work(size);
+    CHECK_STATUS(Calls<T>::evd(handle, VECTORS, CUBLAS_FILL_MODE_LOWER, N, a.device, a.ld,
+                               values.device, work.device, size, info.device));
+    for (auto x : values.fetch()) check(x != x, "syevd of what is no number", type);
+    CHECK_STATUS(Calls<T>::gesvd_size(handle, N, N, &size));
+    Array<T> more(size);
+    CHECK_STATUS(Calls<T>::gesvd(handle, 'A', 'A', N, N, b.device, b.ld, found.device, u.device,
+                                 u.ld, v.device, v.ld, more.device, size, real_work.device,
+                                 info.device));
+    for (auto x : found.fetch()) check(x != x, "gesvd of what is no number", type);
+    check(!are_zero(info), "gesvd's info", type);
+}
+
 // ---- singular values ----------------------------------------------------------------------------
 
 // A = U diag(values) V', U and V orthogonal, values descending. The sides may have more columns.
@@ -333,6 +360,7 @@ template <class T> static void of_type(const char *type)
                 generalised<T>(type, 7, fill, problem, by_rotations);
     }
     not_positive<T>(type);
+    no_number<T>(type);
     all_jobs<T>(type, 5, 5);
     all_jobs<T>(type, 9, 4);
     all_jobs<T>(type, 40, 33);

@@ -243,12 +243,18 @@ template <class T> __device__ void eigen(const solver_eigen &p)
         if (wrong != 0) return;
         make_standard(a, from, l, p.n, p.problem);
     }
-    const int exponent = exponent_of(from, p.n, p.n, true);
-    begin_eigen(e, from, exponent);
+    const Scale scale = scale_of(from, p.n, p.n, true);
+    const View<T> to = p.vectors ? stored : View<T>{};
+    Real *values = (Real *)p.values + blockIdx.x * p.n;
+    if (!scale.is_finite) {
+        spoil(View<Real>{values, 1, p.n, false}, p.n, 1);
+        spoil(to, p.n, p.n);
+        return write_info(p.info, p.n + 1);
+    }
+    begin_eigen(e, from, scale.exponent);
     __syncthreads();
     const bool is_done = sweep_eigen(e, p.sweeps);
-    end_eigen(e, exponent, !p.sweeps.unsorted, (Real *)p.values + blockIdx.x * p.n,
-              p.vectors ? stored : View<T>{});
+    end_eigen(e, scale.exponent, !p.sweeps.unsorted, values, to);
     write_info(p.info, is_done ? 0 : p.n + 1);
     if (l.first == nullptr || !p.vectors) return;
     if (p.problem == 3)
@@ -394,15 +400,21 @@ template <class T> __device__ void singular(const solver_singular &p)
     const View<T> to_u = view<T>(p.u), to_v = p.v_adjoint ? view<T>(p.v).adjoint() : view<T>(p.v);
     Room<T> room(p.work);
     const Singular<T> s(room, rows, n, wide ? v : u, wide ? u : v);
-    const int exponent = exponent_of(a, rows, n, false);
+    Real *values = (Real *)p.values + (int64_t)blockIdx.x * p.values_next;
+    const Scale scale = scale_of(a, rows, n, false);
+    if (!scale.is_finite) {
+        spoil(View<Real>{values, 1, p.rank, false}, p.rank, 1);
+        spoil(to_u, p.m, p.u_columns);
+        spoil(to_v, p.n, p.v_columns);
+        return write_info(p.info, n + 1);
+    }
     for (int64_t j = warp(); j < n; j += warps())
         for (int64_t i = lane(); i < rows; i += WARP)
-            s.columns.set(i, j, scaled(a.get(i, j), exponent));
+            s.columns.set(i, j, scaled(a.get(i, j), scale.exponent));
     if (s.has_right) fill(s.right, n, n, one<T>());
     __syncthreads();
     const bool is_done = sweep_singular(s, p.sweeps);
-    Real *values = (Real *)p.values + (int64_t)blockIdx.x * p.values_next;
-    sort_singular(s, !p.sweeps.unsorted, exponent, values, wide ? to_u : to_v, p.rank);
+    sort_singular(s, !p.sweeps.unsorted, scale.exponent, values, wide ? to_u : to_v, p.rank);
     if (s.has_left) complete_left(s, wide ? to_v : to_u, wide ? p.v_columns : p.u_columns);
     write_info(p.info, is_done ? 0 : n + 1);
     if (p.residuals == nullptr) return;

@@ -8,9 +8,14 @@
 template <class T> __device__ double norm_of(View<T> a, int64_t begin, int64_t end, int64_t k)
 {
     double most = 0, sum = 0;
-    for (int64_t i = begin + lane(); i < end; i += WARP)
-        most = fmax(most, (double)Number<T>::size(a.get(i, k)));
+    bool wrong = false; // what is no number is no largest element either
+    for (int64_t i = begin + lane(); i < end; i += WARP) {
+        const double size = (double)Number<T>::size(a.get(i, k));
+        wrong = wrong || size != size;
+        most = fmax(most, size);
+    }
     most = warp_most(most);
+    if (__any_sync(0xffffffff, wrong)) return nan("");
     for (int64_t i = begin + lane(); i < end && most > 0; i += WARP)
         sum += Number<T>::square(a.get(i, k), most);
     return most * sqrt(warp_sum(sum));

@@ -278,14 +278,20 @@ __device__ void give_values(const Schur &s, const solver_general &p, int exponen
 
 template <class T> __device__ void geev(const solver_general &p)
 {
+    typedef typename Number<T>::Real Real;
     Room<Wide> room(p.work);
     Schur s(room, p.n, p.vectors.first != nullptr);
     const View<T> a = view<T>(p.a);
-    const int exponent = exponent_of(a, p.n, p.n, false);
+    const Scale scale = scale_of(a, p.n, p.n, false);
+    if (!scale.is_finite) {
+        spoil(View<Real>{(Real *)p.values, 1, 2 * p.n, false}, 2 * p.n, 1);
+        spoil(view<T>(p.vectors), p.n, p.n);
+        return write_info(p.info, p.n);
+    }
     for (int64_t j = warp(); j < p.n; j += warps())
         for (int64_t i = lane(); i < p.n; i += WARP) {
             const T x = a.get(i, j);
-            s.h.set(i, j, scaled(Wide{real(x), imaginary(x)}, exponent));
+            s.h.set(i, j, scaled(Wide{real(x), imaginary(x)}, scale.exponent));
         }
     if (s.has_vectors) fill(s.q, p.n, p.n, Wide{1, 0});
     __syncthreads();
@@ -298,6 +304,6 @@ template <class T> __device__ void geev(const solver_general &p)
     for (int64_t j = warp(); j < p.n && s.has_vectors; j += warps()) vector_of_whole(s, j);
     General<T>::pair(s);
     __syncthreads();
-    give_values<T>(s, p, exponent);
+    give_values<T>(s, p, scale.exponent);
     if (s.has_vectors) General<T>::give_vectors(s, view<T>(p.vectors));
 }

@@ -45,10 +45,6 @@ template <class T> __device__ double real(T x)
 {
     return Number<T>::real(x);
 }
-template <class T> __device__ bool is_nan(T x)
-{
-    return Number<T>::size(x) != Number<T>::size(x);
-}
 // The distance from 1 to the next number of the type.
 template <class T> __device__ double precision()
 {
@@ -177,13 +173,31 @@ template <bool MOST> __device__ double block_joined(double x)
     return result;
 }
 
-// The exponent by which a matrix is scaled so that its largest element is about 1. Has barriers.
-template <class T> __device__ int exponent_of(View<T> a, int64_t m, int64_t n, bool lower)
+// How a matrix is scaled so that its largest element is about 1.
+struct Scale {
+    int exponent;
+    bool is_finite; // every element of it is; otherwise nothing can be found
+};
+// Of a matrix, or of its lower triangle. Has barriers.
+template <class T> __device__ Scale scale_of(View<T> a, int64_t m, int64_t n, bool lower)
 {
     double most = 0;
+    bool wrong = false;
     for (int64_t j = warp(); j < n; j += warps())
-        for (int64_t i = lane() + (lower ? j : 0); i < m; i += WARP)
-            most = fmax(most, (double)Number<T>::size(a.get(i, j)));
+        for (int64_t i = lane() + (lower ? j : 0); i < m; i += WARP) {
+            const double re = real(a.get(i, j)), im = imaginary(a.get(i, j));
+            wrong = wrong || !isfinite(re) || !isfinite(im);
+            most = fmax(most, fmax(fabs(re), fabs(im)));
+        }
     most = block_joined<true>(most);
-    return most > 0 && most <= 1.7976931348623157e308 ? -ilogb(most) : 0;
+    wrong = __syncthreads_or(wrong);
+    return {most > 0 && !wrong ? -ilogb(most) : 0, !wrong};
+}
+
+// What is no number, where none can be found. Without memory, nothing.
+template <class T> __device__ void spoil(View<T> to, int64_t m, int64_t n)
+{
+    const double none = nan("");
+    for (int64_t j = warp(); j < n && to.first != nullptr; j += warps())
+        for (int64_t i = lane(); i < m; i += WARP) to.set(i, j, Number<T>::make(none, none));
 }
