@@ -193,8 +193,9 @@ cudaError_t runtime_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src,
     return runtime_error(cuMemcpy2DAsync(&copy, runtime_stream(stream)));
 }
 
-/* Bytes per unit of a copy's extent: the element size of the array that takes part, else 1. 0: an
- * invalid array, or two arrays with different element sizes. */
+/* Bytes per unit of a copy's extent and of both its positions: the element size of the array that
+ * takes part, else 1. The documentation counts a position in memory in bytes all the same; an H200
+ * does not. 0: an invalid array, or two arrays with different element sizes. */
 static size_t element_of(cudaArray_const_t from, cudaArray_const_t to)
 {
     size_t a = from != NULL ? runtime_array_element(from) : 0;
@@ -217,12 +218,12 @@ cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3D
     const size_t element = element_of(p->srcArray, p->dstArray);
     const bool from_array = p->srcArray != NULL, to_array = p->dstArray != NULL;
     if (element == 0) return cudaErrorInvalidValue;
-    if (p->extent.width > SIZE_MAX / element || (from_array && p->srcPos.x > SIZE_MAX / element) ||
-        (to_array && p->dstPos.x > SIZE_MAX / element))
+    if (p->extent.width > SIZE_MAX / element || p->srcPos.x > SIZE_MAX / element ||
+        p->dstPos.x > SIZE_MAX / element)
         return cudaErrorInvalidValue;
     if ((from_array && p->srcPtr.ptr != NULL) || (to_array && p->dstPtr.ptr != NULL))
         return cudaErrorInvalidValue;
-    *copy = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * (from_array ? element : 1),
+    *copy = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * element,
                             .srcY = p->srcPos.y,
                             .srcZ = p->srcPos.z,
                             .srcHost = p->srcPtr.ptr,
@@ -230,7 +231,7 @@ cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3D
                             .srcArray = (CUarray)p->srcArray,
                             .srcPitch = p->srcPtr.pitch,
                             .srcHeight = p->srcPtr.ysize,
-                            .dstXInBytes = p->dstPos.x * (to_array ? element : 1),
+                            .dstXInBytes = p->dstPos.x * element,
                             .dstY = p->dstPos.y,
                             .dstZ = p->dstPos.z,
                             .dstHost = p->dstPtr.ptr,

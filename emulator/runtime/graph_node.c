@@ -164,7 +164,7 @@ static enum cudaMemcpyKind kind_between(CUmemorytype from, CUmemorytype to)
     return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
-/* Where an array takes part, widths and its own positions are counted in elements. */
+/* Where an array takes part, widths and positions are counted in elements. */
 static struct cudaMemcpy3DParms copy_from(const CUDA_MEMCPY3D *from)
 {
     const bool from_array = from->srcMemoryType == CU_MEMORYTYPE_ARRAY;
@@ -177,8 +177,8 @@ static struct cudaMemcpy3DParms copy_from(const CUDA_MEMCPY3D *from)
                                                           : (void *)from->srcDevice;
     void *dst = from->dstMemoryType == CU_MEMORYTYPE_HOST ? from->dstHost : (void *)from->dstDevice;
     struct cudaMemcpy3DParms to = {
-        .srcPos = {from->srcXInBytes / (from_array ? each : 1), from->srcY, from->srcZ},
-        .dstPos = {from->dstXInBytes / (to_array ? each : 1), from->dstY, from->dstZ},
+        .srcPos = {from->srcXInBytes / each, from->srcY, from->srcZ},
+        .dstPos = {from->dstXInBytes / each, from->dstY, from->dstZ},
         .extent = {from->WidthInBytes / each, from->Height, from->Depth},
         .kind = kind_between(from->srcMemoryType, from->dstMemoryType),
     };

@@ -226,7 +226,8 @@ cudaError_t runtime_variable(const void *symbol, CUdeviceptr *address, size_t *s
 }
 
 /* Called before the host's first access to a managed variable of the fat binary; sets the pointers
- * that the host then reads. On failure they stay NULL, and the access crashes the program. */
+ * that the host then reads. On failure they stay NULL, and the access crashes the program. Where
+ * host code names such a variable as a symbol, the compiler passes what the pointer holds. */
 RUNTIME_EXPORT char __cudaInitModule(void **handle)
 {
     struct binary *binary = (struct binary *)handle;
@@ -237,7 +238,9 @@ RUNTIME_EXPORT char __cudaInitModule(void **handle)
         CUdeviceptr address;
         size_t size;
         error = runtime_variable(managed->pointer, &address, &size);
-        if (error == cudaSuccess) *managed->pointer = (void *)address;
+        if (error != cudaSuccess) break;
+        *managed->pointer = (void *)address;
+        add_symbol(&registry.variables, binary, (void *)address, managed->name);
     }
     return runtime_leave(error) == cudaSuccess;
 }
