@@ -2,9 +2,12 @@
 #include "emulator/memory/initcheck.h"
 
 #include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -301,6 +304,7 @@ static struct entry *entry_make(const struct memory_request *request)
     entry->region.read_only = request->read_only;
     entry->region.constant = request->constant;
     entry->region.flags = request->flags;
+    entry->region.syncs = request->kind == MEMORY_MANAGED;
     entry->region.pool = request->pool;
     entry->region.device = request->device;
     entry->internal = request->internal;
@@ -399,6 +403,11 @@ void memory_will_end(const struct memory_region *region, uint64_t caller)
     memory.entries[entries_up_to(region->address) - 1]->region.ended = caller;
 }
 
+void memory_set_syncs(const struct memory_region *region, bool syncs)
+{
+    memory.entries[entries_up_to(region->address) - 1]->region.syncs = syncs;
+}
+
 uint64_t memory_ends(void)
 {
     return memory.ends;
@@ -448,6 +457,9 @@ int memory_share(const struct memory_region *region, const char *name)
 
 /* ---- addresses and contents apart ------------------------------------------------------------ */
 
+/* The name of a file with contents, by which it is known again: with the device. */
+#define CONTENTS_NAME "overlap memory of device %u"
+
 struct memory_contents {
     int file;
     uint64_t size;
@@ -484,11 +496,13 @@ void memory_unreserve(uint64_t address, uint64_t size)
 struct memory_contents *memory_contents_create(uint64_t size, unsigned device)
 {
     if (size == 0 || size > memory_left(device)) return NULL;
+    char name[48];
     struct memory_contents *contents = calloc(1, sizeof *contents);
     if (contents == NULL) return NULL;
     contents->size = size;
     contents->device = device;
-    contents->file = memfd_create("overlap memory", MFD_CLOEXEC);
+    snprintf(name, sizeof name, CONTENTS_NAME, device);
+    contents->file = memfd_create(name, MFD_CLOEXEC);
     if (contents->file < 0 || !poison_write(contents->file, 0, (off_t)size)) {
         if (contents->file >= 0) close(contents->file);
         free(contents);
@@ -507,6 +521,25 @@ struct memory_contents *memory_contents_adopt(int file, uint64_t size)
     }
     *contents = (struct memory_contents){.file = file, .size = size, .adopted = true};
     return contents;
+}
+
+int memory_contents_export(const struct memory_contents *contents)
+{
+    return fcntl(contents->file, F_DUPFD_CLOEXEC, 0);
+}
+
+struct memory_contents *memory_contents_import(int file, uint64_t *size, unsigned *device)
+{
+    char path[32], target[64];
+    struct stat about;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0 || fstat(file, &about) != 0) return NULL;
+    target[length] = '\0';
+    if (sscanf(target, "/memfd:" CONTENTS_NAME " (deleted)", device) != 1) return NULL;
+    const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    *size = (uint64_t)about.st_size;
+    return own >= 0 ? memory_contents_adopt(own, *size) : NULL;
 }
 
 void memory_contents_destroy(struct memory_contents *contents)

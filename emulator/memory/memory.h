@@ -25,8 +25,8 @@ enum memory_kind {
     MEMORY_KIND_COUNT
 };
 
-/* One live range of addresses. Its fields do not change from allocation to release, except `ended`;
- * a pointer to it stays valid while it is live. */
+/* One live range of addresses. Its fields do not change from allocation to release, except `ended`
+ * and `syncs`; a pointer to it stays valid while it is live. */
 struct memory_region {
     uint64_t address;     /* first byte, as the device sees it */
     uint64_t size;        /* bytes requested; address + size is outside */
@@ -40,6 +40,7 @@ struct memory_region {
     bool constant;   /* __constant__; a kernel may store there all the same, as an H100 lets it */
     bool registered; /* the submission's own memory, pinned later */
     bool mapped;     /* made by memory_show, ended by memory_hide */
+    bool syncs;      /* synchronous calls wait for what they do to it (memory_set_syncs) */
     unsigned flags;  /* of the allocating API call; kept, not interpreted */
     uint64_t pool;   /* trace id of the pool it comes from; 0: none */
     unsigned device; /* ordinal of the device whose memory it is */
@@ -88,6 +89,10 @@ const struct memory_region *memory_register(void *bytes, const struct memory_req
 /* The call that returns to `caller` has requested the end of the region, which follows later. */
 void memory_will_end(const struct memory_region *region, uint64_t caller);
 
+/* Sets whether synchronous calls wait for what they do to the region, which managed memory wants at
+ * first. */
+void memory_set_syncs(const struct memory_region *region, bool syncs);
+
 /* Returns how many regions have ended. While the number stays the same, results of memory_find stay
  * valid. */
 uint64_t memory_ends(void);
@@ -129,6 +134,13 @@ void memory_contents_destroy(struct memory_contents *contents);
  * the descriptor; the memory is not counted. Returns NULL when the host has no memory; the
  * descriptor is then closed. */
 struct memory_contents *memory_contents_adopt(int file, uint64_t size);
+
+/* memory_contents_export returns a descriptor of the file with the contents, for other processes or
+ * this one; the caller owns it. Returns -1 when the host refuses. memory_contents_import takes the
+ * contents of such a file, which are not counted; the descriptor stays the caller's. Returns NULL
+ * if it is another file, or the host has no memory. */
+int memory_contents_export(const struct memory_contents *contents);
+struct memory_contents *memory_contents_import(int file, uint64_t *size, unsigned *device);
 
 /* memory_map maps all of `contents` at a reserved address; other addresses may map the same
  * contents. Returns false when the host refuses. memory_unmap removes what is mapped there. */

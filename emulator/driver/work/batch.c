@@ -3,15 +3,15 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
+#include "emulator/driver/work/work.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 /* Checks the stream of a batch, which must not be the legacy default stream. */
-static CUresult batch_stream(CUstream handle)
+static CUresult batch_stream(CUstream handle, struct stream **stream)
 {
-    struct stream *stream;
-    TRY(stream_for_work(handle, &stream));
-    if (stream != stream->object.context->legacy) return CUDA_SUCCESS;
+    TRY(stream_for_work(handle, stream));
+    if (*stream != (*stream)->object.context->legacy) return CUDA_SUCCESS;
     return finding_tell(FINDING_BATCH_IN_DEFAULT_STREAM, CUDA_ERROR_INVALID_VALUE, "%s", "");
 }
 
@@ -26,6 +26,14 @@ static CUresult check_runs(const size_t *indexes, size_t runs, size_t count)
 }
 
 /* ---- copies ------------------------------------------------------------------------------ */
+
+/* No graph holds such copies: an H200 refuses them, and the capture goes on. */
+static CUresult copies_stream(CUstream handle)
+{
+    struct stream *stream;
+    TRY(batch_stream(handle, &stream));
+    return stream->captured != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
 
 static CUresult check_order(CUmemcpySrcAccessOrder order, unsigned flags)
 {
@@ -47,7 +55,7 @@ CUresult driver_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t 
 {
     bool during_call = false;
     if (failIdx != NULL) *failIdx = SIZE_MAX;
-    TRY(batch_stream(hStream));
+    TRY(copies_stream(hStream));
     if (count == 0 || dsts == NULL || srcs == NULL || sizes == NULL || attrs == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     TRY(check_runs(attrsIdxs, numAttrs, count));
@@ -100,39 +108,51 @@ static size_t operand_element(const CUmemcpy3DOperand *operand)
         }                                                                                          \
     } while (0)
 
-static CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
+/* Describes a copy as a single call does, and checks it. */
+static CUresult describe_one(const CUDA_MEMCPY3D_BATCH_OP *op, CUDA_MEMCPY3D *copy)
 {
     const size_t from = operand_element(&op->src), to = operand_element(&op->dst);
     const bool arrays = op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY &&
                         op->dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
     const size_t element = from > to ? from : to;
-    CUDA_MEMCPY3D copy = {.WidthInBytes = op->extent.width * element,
-                          .Height = op->extent.height,
-                          .Depth = op->extent.depth};
     if (from == 0 || to == 0 || (arrays && from != to)) return CUDA_ERROR_INVALID_VALUE;
     if (op->extent.width > SIZE_MAX / element) return CUDA_ERROR_INVALID_VALUE;
-    if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+    *copy = (CUDA_MEMCPY3D){.WidthInBytes = op->extent.width * element,
+                            .Height = op->extent.height,
+                            .Depth = op->extent.depth};
     TRY(check_order(op->srcAccessOrder, op->flags));
-    SET_SIDE(&copy, src, &op->src, element);
-    SET_SIDE(&copy, dst, &op->dst, element);
-    return driver_cuMemcpy3DAsync(&copy, stream);
+    SET_SIDE(copy, src, &op->src, element);
+    SET_SIDE(copy, dst, &op->dst, element);
+    return copy_check(copy);
+}
+
+/* Either all are submitted or none. */
+static CUresult copy_all(const CUDA_MEMCPY3D_BATCH_OP *ops, CUDA_MEMCPY3D *copies, size_t count,
+                         size_t *failed, CUstream stream)
+{
+    for (*failed = 0; *failed < count; ++*failed)
+        TRY(describe_one(&ops[*failed], &copies[*failed]));
+    for (*failed = 0; *failed < count; ++*failed)
+        TRY(driver_cuMemcpy3DAsync(&copies[*failed], stream));
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
                                      unsigned long long flags, CUstream hStream)
 {
     bool during_call = false;
+    size_t failed;
     if (failIdx != NULL) *failIdx = SIZE_MAX;
-    TRY(batch_stream(hStream));
+    TRY(copies_stream(hStream));
     if (numOps == 0 || opList == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < numOps; i++) {
-        CUresult code = copy_one(&opList[i], hStream);
+    CUDA_MEMCPY3D *copies = calloc(numOps, sizeof *copies);
+    if (copies == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult code = copy_all(opList, copies, numOps, &failed, hStream);
+    free(copies);
+    if (code != CUDA_SUCCESS && failIdx != NULL) *failIdx = failed;
+    TRY(code);
+    for (size_t i = 0; i < numOps; i++)
         during_call |= opList[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
-        if (code == CUDA_SUCCESS) continue;
-        if (failIdx != NULL) *failIdx = i;
-        return code;
-    }
     return finish_sources(during_call, hStream);
 }
 
@@ -149,7 +169,8 @@ CUresult driver_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_
                                         size_t numPrefetchLocs, unsigned long long flags,
                                         CUstream hStream)
 {
-    TRY(batch_stream(hStream));
+    struct stream *stream;
+    TRY(batch_stream(hStream, &stream));
     if (count == 0 || dptrs == NULL || sizes == NULL || prefetchLocs == NULL || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     TRY(check_runs(prefetchLocIdxs, numPrefetchLocs, count));
@@ -164,7 +185,8 @@ CUresult driver_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_
 CUresult driver_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
                                        unsigned long long flags, CUstream hStream)
 {
-    TRY(batch_stream(hStream));
+    struct stream *stream;
+    TRY(batch_stream(hStream, &stream));
     if (count == 0 || dptrs == NULL || sizes == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
         const struct memory_region *region = memory_find(dptrs[i]);

@@ -1,4 +1,4 @@
-/* Copies and fills: argument checks, whether the host waits, execution.
+/* Copies: argument checks, whether the host waits, execution.
  *
  * Whether the host waits follows the Driver API's "API synchronization behavior", by the kinds of
  * memory on both sides. Where that says "might", this device does what an H100 does: an
@@ -12,29 +12,14 @@
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
+#include "emulator/driver/work/sides.h"
 #include "emulator/driver/work/staging.h"
 #include "emulator/memory/page_guard.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One side of a copy: rows of `width` bytes, `pitch` bytes apart, in slices `slice` bytes apart. */
-struct side {
-    uint64_t address; /* of the first byte */
-    size_t pitch, slice;
-    enum trace_place place; /* found by place_find */
-};
-
-struct extent {
-    size_t width, height, depth; /* bytes, rows, slices */
-};
-
-/* enum demand: what the API function, or the copy's direction, requires of a side. All addresses
- * are in one space, so a copy uses the real location: device memory declared as host memory is
- * copied, with a finding; pageable host memory declared as device memory is refused. */
 enum { STAGED_MOST = 1 << 20 }; /* bytes: a larger source waits for its stream's earlier work */
-
-enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE, ARRAY_SIDE };
 
 /* Where a side begins in an array, for the parameters of a captured copy. */
 struct in_array {
@@ -50,77 +35,6 @@ struct copy {
     bool asynchronous;     /* a call, not a graph node: on a GPU it has finished with pageable
                               memory when it returns, but the documentation does not promise that */
 };
-
-/* ---- address ranges ----------------------------------------------------------------------- */
-
-/* Bytes from the first to one past the last; 0 if that does not fit an address. */
-static uint64_t span(const struct side *side, const struct extent *extent)
-{
-    __uint128_t bytes = (__uint128_t)(extent->depth - 1) * side->slice +
-                        (__uint128_t)(extent->height - 1) * side->pitch + extent->width;
-    return bytes <= INT64_MAX ? (uint64_t)bytes : 0;
-}
-
-/* The host pointer for `address`: into a region's bytes, or ordinary host memory. NULL if a device
- * range is not allocated entirely. */
-static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place *place)
-{
-    static const enum trace_place places[MEMORY_KIND_COUNT] = {
-        [MEMORY_DEVICE] = TRACE_DEVICE,
-        [MEMORY_PINNED] = TRACE_PINNED,
-        [MEMORY_MANAGED] = TRACE_MANAGED,
-        [MEMORY_VARIABLE] = TRACE_DEVICE,
-    };
-    const struct memory_region *region = memory_find(address);
-    if (region == NULL) {
-        *place = TRACE_PAGEABLE;
-        return memory_is_device_address(address) ? NULL : (unsigned char *)(uintptr_t)address;
-    }
-    *place = places[region->kind];
-    /* Registered memory ends exactly where its registration does: an H200 refuses a copy that
-     * begins inside and goes on behind it, even if the next byte was registered by another call. A
-     * copy that begins before it counts as pageable. */
-    return size <= region->address + region->size - address
-               ? region->bytes + (address - region->address)
-               : NULL;
-}
-
-/* Reports what is wrong with the side. Returns `code`. */
-static CUresult refuse(enum trace_finding_id id, CUresult code, const struct side *side,
-                       uint64_t size, enum trace_role role)
-{
-    struct trace_record found = finding_at_call(id, code);
-    finding_address(&found, side->address);
-    found.finding.sides[0].role = (uint16_t)role;
-    found.bytes = size;
-    finding_put(&found);
-    return code;
-}
-
-/* Finds where the side is, and refuses what the call does not allow. */
-static CUresult place_find(struct side *side, const struct extent *extent, enum demand demand,
-                           enum trace_role role)
-{
-    const CUresult invalid = CUDA_ERROR_INVALID_VALUE;
-    uint64_t size = span(side, extent);
-    const bool is_written = role == ROLE_DESTINATION;
-    if (size == 0) return invalid;
-    unsigned char *bytes = bytes_at(side->address, size, &side->place);
-    const struct memory_region *region = memory_find(side->address);
-    if (bytes == NULL) {
-        findings_call_lacks_memory(side->address);
-        return refuse(region != NULL ? FINDING_COPY_OUT_OF_BOUNDS : FINDING_COPY_OF_NO_MEMORY,
-                      invalid, side, size, role);
-    }
-    if (demand == ARRAY_SIDE) side->place = TRACE_ARRAY;
-    if (demand == HOST_SIDE && side->place == TRACE_DEVICE)
-        refuse(FINDING_COPY_CALLS_IT_HOST, CUDA_SUCCESS, side, size, role);
-    if (is_written && region != NULL && region->mapped && region->read_only)
-        return refuse(FINDING_COPY_TO_READ_ONLY, invalid, side, size, role);
-    if (demand != DEVICE_SIDE || side->place != TRACE_PAGEABLE) return CUDA_SUCCESS;
-    findings_call_lacks_memory(side->address);
-    return refuse(FINDING_COPY_NEEDS_DEVICE, invalid, side, size, role);
-}
 
 static bool is_host(enum trace_place place)
 {
@@ -165,76 +79,39 @@ static void flatten(struct copy *copy)
     }
 }
 
-/* One side of a copy as rows for race checking. */
-static struct races_rows rows_of(const struct side *side, const struct extent *extent)
-{
-    return (struct races_rows){.address = side->address,
-                               .width = extent->width,
-                               .pitch = side->pitch,
-                               .height = extent->height,
-                               .slice = side->slice,
-                               .depth = extent->depth};
-}
-
-/* Tells the memory that all of a one-row destination is overwritten: a large allocation is mostly
- * filled at once. */
-static void overwrite(const struct side *to, const struct extent *extent)
-{
-    if (extent->height == 1 && extent->depth == 1) memory_overwrite(to->address, extent->width);
-}
-
-static enum timeline_ran fail_gone(struct operation *operation, uint64_t address,
-                                   enum trace_role role)
-{
-    enum trace_place place;
-    const bool pageable = bytes_at(address, 1, &place) != NULL;
-    findings_operation_faults(operation, &(struct findings_access){
-                                             .address = address,
-                                             .bytes = 1,
-                                             .mode = role == ROLE_SOURCE ? RACES_READ : RACES_WRITE,
-                                         });
-    struct trace_record found =
-        finding_at_work(pageable ? FINDING_COPY_OF_GONE_HOST_MEMORY : FINDING_COPY_AFTER_FREE,
-                        &operation->record, operation->stream_caller);
-    found.code = operation->outcome != NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_ADDRESS;
-    finding_address(&found, address);
-    found.finding.sides[0].role = (uint16_t)role;
-    return operation_fail(operation, &found);
-}
-
 /* Carries out the copy. The page guards of both sides are lifted at this point. */
 static enum timeline_ran do_copy(struct operation *operation)
 {
     const struct copy *copy = (const void *)operation->payload;
     const struct extent *extent = &copy->extent;
     enum trace_place to_place, from_place = TRACE_PLACE_NONE;
-    unsigned char *to = bytes_at(copy->to.address, span(&copy->to, extent), &to_place);
+    unsigned char *to = side_bytes(copy->to.address, side_span(&copy->to, extent), &to_place);
     if (to == NULL || (to_place == TRACE_PAGEABLE && copy->to.place != TRACE_PAGEABLE))
-        return fail_gone(operation, copy->to.address, ROLE_DESTINATION);
-    const struct races_rows written = rows_of(&copy->to, extent);
+        return side_gone(operation, copy->to.address, ROLE_DESTINATION);
+    const struct races_rows written = side_rows(&copy->to, extent);
     findings_writes(operation, &written);
 
     if (copy->staged != NULL) {
         size_t row = extent->width;
-        overwrite(&copy->to, extent);
+        side_overwrite(&copy->to, extent);
         if (!copy_rows(to, &copy->to, copy->staged, row, row * extent->height, extent,
                        to_place == TRACE_PAGEABLE))
-            return fail_gone(operation, copy->to.address, ROLE_DESTINATION);
+            return side_gone(operation, copy->to.address, ROLE_DESTINATION);
         return TIMELINE_RAN;
     }
     const unsigned char *from =
-        bytes_at(copy->from.address, span(&copy->from, extent), &from_place);
+        side_bytes(copy->from.address, side_span(&copy->from, extent), &from_place);
     if (from == NULL || (from_place == TRACE_PAGEABLE && copy->from.place != TRACE_PAGEABLE))
-        return fail_gone(operation, copy->from.address, ROLE_SOURCE);
-    const struct races_rows read = rows_of(&copy->from, extent);
+        return side_gone(operation, copy->from.address, ROLE_SOURCE);
+    const struct races_rows read = side_rows(&copy->from, extent);
     findings_reads(operation, &read);
     if (memory_find(copy->to.address) != memory_find(copy->from.address))
-        overwrite(&copy->to, extent);
+        side_overwrite(&copy->to, extent);
     if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
                   to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
         return TIMELINE_RAN;
-    return to_place == TRACE_PAGEABLE ? fail_gone(operation, copy->to.address, ROLE_DESTINATION)
-                                      : fail_gone(operation, copy->from.address, ROLE_SOURCE);
+    return to_place == TRACE_PAGEABLE ? side_gone(operation, copy->to.address, ROLE_DESTINATION)
+                                      : side_gone(operation, copy->from.address, ROLE_SOURCE);
 }
 
 static enum timeline_ran run_copy(struct operation *operation)
@@ -244,14 +121,15 @@ static enum timeline_ran run_copy(struct operation *operation)
         copy->staged == NULL)
         return TIMELINE_RAN; /* the host's own memory may be gone */
     const struct side *sides[] = {&copy->to, &copy->from};
-    for (int i = 0; i < 2; i++) page_guard_lift(sides[i]->address, span(sides[i], &copy->extent));
-    const struct races_rows written = rows_of(&copy->to, &copy->extent);
+    for (int i = 0; i < 2; i++)
+        page_guard_lift(sides[i]->address, side_span(sides[i], &copy->extent));
+    const struct races_rows written = side_rows(&copy->to, &copy->extent);
     const struct races_rows *pageable = copy->to.place == TRACE_PAGEABLE ? &written : NULL;
     findings_begins(operation, pageable);
     const enum timeline_ran ran = do_copy(operation);
     findings_ran(operation, pageable);
     for (int i = 0; i < 2; i++)
-        page_guard_restore(sides[i]->address, span(sides[i], &copy->extent));
+        page_guard_restore(sides[i]->address, side_span(sides[i], &copy->extent));
     if (ran == TIMELINE_RAN) {
         /* Released early: the operation may live on for long. */
         staging_give(copy->staged);
@@ -275,7 +153,7 @@ static CUresult stage(struct copy *copy, bool asynchronous)
     struct side dense = {.pitch = e->width, .slice = e->width * e->height};
     copy->staged = staging_take(e->width * e->height * e->depth);
     if (copy->staged == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    const struct races_rows read = rows_of(&copy->from, e);
+    const struct races_rows read = side_rows(&copy->from, e);
     if (!asynchronous) findings_host_reads(&read);
     if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
                   copy->from.pitch, copy->from.slice, e, true))
@@ -283,14 +161,8 @@ static CUresult stage(struct copy *copy, bool asynchronous)
     staging_give(copy->staged);
     copy->staged = NULL;
     findings_call_lacks_memory(copy->from.address);
-    return refuse(FINDING_COPY_OF_NO_HOST_MEMORY, CUDA_ERROR_INVALID_VALUE, &copy->from,
-                  span(&copy->from, e), ROLE_SOURCE);
-}
-
-struct timeline_touch touch_of(uint64_t address, uint64_t bytes)
-{
-    const struct memory_region *region = memory_find(address);
-    return (struct timeline_touch){region != NULL ? region->id : 0, bytes};
+    return side_refuse(FINDING_COPY_OF_NO_HOST_MEMORY, CUDA_ERROR_INVALID_VALUE, &copy->from,
+                       side_span(&copy->from, e), ROLE_SOURCE);
 }
 
 /* Describes the copy for the timeline. Staging of pageable memory costs host time for copies to the
@@ -313,12 +185,6 @@ static struct timeline_work work_of(const struct copy *copy)
     return work;
 }
 
-/* A copy or a fill was submitted and has not run. */
-static void pending_work(struct operation *operation, struct timeline_op *op)
-{
-    findings_will_write(op, operation->record.address);
-}
-
 /* Makes the operation of a copy, which owns the staged source. NULL: no memory. */
 static struct operation *make_copy(const struct stream *stream, const struct copy *copy)
 {
@@ -330,7 +196,7 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
     operation->record.address = copy->to.address;
     operation->run = run_copy;
     operation->drop = drop_copy;
-    operation->pending = pending_work;
+    operation->pending = side_pending;
     findings_asked_for(operation);
     findings_given(copy->from.address);
     findings_given(copy->to.address);
@@ -342,9 +208,9 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
 struct copy_flight copy_begins(struct operation *operation)
 {
     const struct copy *copy = (const void *)operation->payload;
-    struct copy_flight flight = {.written = rows_of(&copy->to, &copy->extent)};
+    struct copy_flight flight = {.written = side_rows(&copy->to, &copy->extent)};
     if (copy->staged == NULL || copy->asynchronous)
-        flight.read = rows_of(&copy->from, &copy->extent);
+        flight.read = side_rows(&copy->from, &copy->extent);
     if (copy->to.place == TRACE_PAGEABLE)
         findings_will_touch(operation, RACES_WRITE, &flight.written, copy->asynchronous);
     if (copy->from.place == TRACE_PAGEABLE && flight.read.width > 0)
@@ -365,7 +231,8 @@ static bool host_waits(const struct copy *copy, bool staged, bool asynchronous)
     return (is_host(copy->to.place) && is_host(copy->from.place)) ||
            (!asynchronous && !staged &&
             (is_host(copy->to.place) || is_host(copy->from.place) ||
-             copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED));
+             copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED ||
+             side_syncs(&copy->to) || side_syncs(&copy->from)));
 }
 
 /* Waits for the stream's earlier work, then reads the source; the transfer itself may still be in
@@ -439,8 +306,8 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
 
     TRY(stream_for_work(handle, &stream));
     if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
-    TRY(place_find(&copy->to, e, to, ROLE_DESTINATION));
-    TRY(place_find(&copy->from, e, from, ROLE_SOURCE));
+    TRY(side_find(&copy->to, e, to, ROLE_DESTINATION));
+    TRY(side_find(&copy->from, e, from, ROLE_SOURCE));
     const bool captured = stream->captured != NULL;
     const bool is_box = copy->to_array.array != NULL || copy->from_array.array != NULL;
     if (!captured || !is_box) flatten(copy); /* rows of an array stay rows in its parameters */
@@ -515,14 +382,17 @@ CUresult driver_cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, 
 }
 
 /* Checks the contexts of a peer copy. The locations follow from the addresses; contexts only say
- * whose the memory is. */
+ * whose the memory is, and NULL says nothing. */
 static CUresult check_peers(CUcontext to, CUcontext from)
 {
-    const struct context *a = object_find(to, OBJECT_CONTEXT);
-    const struct context *b = object_find(from, OBJECT_CONTEXT);
-    if (a == NULL || b == NULL) return CUDA_ERROR_INVALID_CONTEXT;
-    TRY(context_check(a));
-    return context_check(b);
+    const CUcontext both[] = {to, from};
+    for (int i = 0; i < 2; i++) {
+        if (both[i] == NULL) continue;
+        const struct context *context = object_find(both[i], OBJECT_CONTEXT);
+        if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+        TRY(context_check(context));
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
@@ -548,7 +418,7 @@ struct described {
     const void *host;
     CUdeviceptr device;
     CUarray array;
-    size_t x, y, z, pitch, height;
+    size_t x, y, z, pitch, height, level;
 };
 
 static CUresult side_of(const struct described *described, const struct extent *extent,
@@ -569,6 +439,7 @@ static CUresult side_of(const struct described *described, const struct extent *
         break;
     case CU_MEMORYTYPE_ARRAY:
         *demand = ARRAY_SIDE;
+        if (described->array == NULL || described->level != 0) return CUDA_ERROR_INVALID_VALUE;
         return array_place(described->array,
                            &(struct array_part){.x = described->x,
                                                 .y = described->y,
@@ -663,20 +534,33 @@ CUresult driver_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     {                                                                                              \
         .type = (p)->side##MemoryType, .host = (p)->side##Host, .device = (p)->side##Device,       \
         .array = (p)->side##Array, .x = (p)->side##XInBytes, .y = (p)->side##Y, .z = (p)->side##Z, \
-        .pitch = (p)->side##Pitch, .height = (p)->side##Height                                     \
+        .pitch = (p)->side##Pitch, .height = (p)->side##Height, .level = (p)->side##LOD            \
     }
+
+/* Finds where both sides of a copy of something are. */
+static CUresult place_sides(const CUDA_MEMCPY3D *params, struct copy *copy)
+{
+    struct extent *e = &copy->extent;
+    enum demand to, from;
+    *e = (struct extent){params->WidthInBytes, params->Height, params->Depth};
+    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(side_of(DESCRIBED_3D(params, dst), e, &copy->to, &to));
+    TRY(side_of(DESCRIBED_3D(params, src), e, &copy->from, &from));
+    TRY(side_find(&copy->to, e, to, ROLE_DESTINATION));
+    return side_find(&copy->from, e, from, ROLE_SOURCE);
+}
+
+CUresult copy_check(const CUDA_MEMCPY3D *params)
+{
+    struct copy copy = {.staged = NULL};
+    return place_sides(params, &copy);
+}
 
 CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
                         struct operation **operation, struct timeline_work *work)
 {
-    struct copy copy = {.extent = {params->WidthInBytes, params->Height, params->Depth}};
-    struct extent *e = &copy.extent;
-    enum demand to, from;
-    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_ERROR_INVALID_VALUE;
-    TRY(side_of(DESCRIBED_3D(params, dst), e, &copy.to, &to));
-    TRY(side_of(DESCRIBED_3D(params, src), e, &copy.from, &from));
-    TRY(place_find(&copy.to, e, to, ROLE_DESTINATION));
-    TRY(place_find(&copy.from, e, from, ROLE_SOURCE));
+    struct copy copy = {.staged = NULL};
+    TRY(place_sides(params, &copy));
     flatten(&copy);
     *work = work_of(&copy);
     *operation = make_copy(context->legacy, &copy);
@@ -759,6 +643,8 @@ CUresult driver_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hS
 static CUresult side_of_run(CUarray handle, size_t offset, size_t size, struct side *side,
                             struct in_array *in)
 {
+    if (size == 0) return CUDA_SUCCESS;
+    if (handle == NULL) return CUDA_ERROR_INVALID_VALUE;
     const struct array *array = array_find(handle);
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (size > array->region->size || offset > array->region->size - size)
@@ -833,149 +719,3 @@ CUresult driver_cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArra
     TRY(side_of_run(srcArray, srcOffset, ByteCount, &from, &in));
     return copy_to_array(NULL, dstArray, dstOffset, from.address, ARRAY_SIDE, ByteCount, false);
 }
-
-/* ---- fills ------------------------------------------------------------------------------- */
-
-struct fill {
-    struct side to;
-    struct extent extent;
-    unsigned char value[4];
-    unsigned unit; /* bytes: 1, 2 or 4 */
-};
-
-static enum timeline_ran run_fill(struct operation *operation)
-{
-    const struct fill *fill = (const void *)operation->payload;
-    enum trace_place place;
-    unsigned char *to = bytes_at(fill->to.address, span(&fill->to, &fill->extent), &place);
-    if (to == NULL || place == TRACE_PAGEABLE)
-        return fail_gone(operation, fill->to.address, ROLE_DESTINATION);
-    const struct races_rows written = rows_of(&fill->to, &fill->extent);
-    findings_writes(operation, &written);
-    overwrite(&fill->to, &fill->extent);
-    for (size_t y = 0; y < fill->extent.height; y++) {
-        unsigned char *row = to + y * fill->to.pitch;
-        if (fill->unit == 1)
-            memset(row, fill->value[0], fill->extent.width);
-        else
-            for (size_t x = 0; x < fill->extent.width; x += fill->unit)
-                memcpy(row + x, fill->value, fill->unit);
-    }
-    return TIMELINE_RAN;
-}
-
-/* Makes an operation that fills `height` rows of `count` units, meant for `stream`. */
-static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size_t pitch,
-                          uint32_t value, unsigned unit, size_t count, size_t height,
-                          struct operation **made, struct timeline_work *work)
-{
-    struct fill fill = {.unit = unit};
-    if (address % unit != 0 || (height > 1 && pitch % unit != 0)) return CUDA_ERROR_INVALID_VALUE;
-    if (count > SIZE_MAX / unit) return CUDA_ERROR_INVALID_VALUE;
-    fill.extent = (struct extent){count * unit, height, 1};
-    fill.to = (struct side){.address = address, .pitch = pitch, .slice = 0};
-    if (height > 1 && pitch < fill.extent.width) return CUDA_ERROR_INVALID_VALUE;
-    memcpy(fill.value, &value, sizeof fill.value); /* little-endian: the low bytes come first */
-    if (stream->captured != NULL)                  /* checked when the graph is instantiated */
-        bytes_at(fill.to.address, span(&fill.to, &fill.extent), &fill.to.place);
-    else
-        TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, ROLE_DESTINATION));
-
-    struct operation *operation = operation_make(stream, TRACE_SET, sizeof fill);
-    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    operation->record.to = fill.to.place;
-    operation->record.bytes = (uint64_t)fill.extent.width * height;
-    operation->record.address = address;
-    operation->run = run_fill;
-    findings_given(address);
-    operation->pending = pending_work;
-    memcpy(operation->payload, &fill, sizeof fill);
-    *work = (struct timeline_work){.kind = TIMELINE_SET,
-                                   .bytes = operation->record.bytes,
-                                   .touches = {touch_of(address, operation->record.bytes)}};
-    *made = operation;
-    return CUDA_SUCCESS;
-}
-
-struct copy_flight fill_flight(const struct operation *operation)
-{
-    const struct fill *fill = (const void *)operation->payload;
-    return (struct copy_flight){.written = rows_of(&fill->to, &fill->extent)};
-}
-
-/* Submits a fill. The host waits only if the memory is host memory as well. */
-static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t value,
-                            unsigned unit, size_t count, size_t height, bool asynchronous)
-{
-    struct stream *stream;
-    struct operation *operation;
-    struct timeline_op *op = NULL;
-    struct timeline_work work;
-    TRY(stream_for_work(handle, &stream));
-    if (count == 0 || height == 0) return CUDA_SUCCESS;
-    TRY(make_fill(stream, address, pitch, value, unit, count, height, &operation, &work));
-    const bool waits = !asynchronous && operation->record.to != TRACE_DEVICE;
-    const struct copy_flight flight = fill_flight(operation);
-    const bool captured = stream->captured != NULL;
-    TRY(operation_submit(operation, stream, &work, NULL, &op));
-    if (!captured) copy_submitted(&flight, op);
-    CUresult code = waits ? wait_for_op(stream->object.context, op) : CUDA_SUCCESS;
-    timeline_op_release(op);
-    return code;
-}
-
-CUresult fill_operation(struct context *context, const CUDA_MEMSET_NODE_PARAMS_v2 *params,
-                        struct operation **operation, struct timeline_work *work)
-{
-    const unsigned unit = params->elementSize;
-    if (unit != 1 && unit != 2 && unit != 4) return CUDA_ERROR_INVALID_VALUE;
-    if (params->width == 0 || params->height == 0) return CUDA_ERROR_INVALID_VALUE;
-    return make_fill(context->legacy, params->dst, params->pitch, params->value, unit,
-                     params->width, params->height, operation, work);
-}
-
-bool fill_is_possible(const struct operation *operation)
-{
-    const struct fill *fill = (const void *)operation->payload;
-    struct side to = fill->to;
-    return place_find(&to, &fill->extent, DEVICE_SIDE, ROLE_DESTINATION) == CUDA_SUCCESS;
-}
-
-void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2 *params)
-{
-    const struct fill *fill = (const void *)operation->payload;
-    *params = (CUDA_MEMSET_NODE_PARAMS_v2){
-        .dst = fill->to.address,
-        .pitch = fill->to.pitch,
-        .elementSize = fill->unit,
-        .width = fill->extent.width / fill->unit,
-        .height = fill->extent.height,
-    };
-    memcpy(&params->value, fill->value, fill->unit);
-}
-
-/* The twelve functions differ only in unit, rows and waiting. */
-#define FILL(bits, type)                                                                           \
-    CUresult driver_cuMemsetD##bits(CUdeviceptr dst, type value, size_t count)                     \
-    {                                                                                              \
-        return submit_fill(NULL, dst, 0, value, bits / 8, count, 1, false);                        \
-    }                                                                                              \
-    CUresult driver_cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t count,              \
-                                           CUstream stream)                                        \
-    {                                                                                              \
-        return submit_fill(stream, dst, 0, value, bits / 8, count, 1, true);                       \
-    }                                                                                              \
-    CUresult driver_cuMemsetD2D##bits(CUdeviceptr dst, size_t pitch, type value, size_t width,     \
-                                      size_t height)                                               \
-    {                                                                                              \
-        return submit_fill(NULL, dst, pitch, value, bits / 8, width, height, false);               \
-    }                                                                                              \
-    CUresult driver_cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value,            \
-                                             size_t width, size_t height, CUstream stream)         \
-    {                                                                                              \
-        return submit_fill(stream, dst, pitch, value, bits / 8, width, height, true);              \
-    }
-FILL(8, unsigned char)
-FILL(16, unsigned short)
-FILL(32, unsigned int)
-#undef FILL

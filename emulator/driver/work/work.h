@@ -47,6 +47,8 @@ struct copy_flight copy_begins(struct operation *operation);
 struct copy_flight fill_flight(const struct operation *operation);
 /* `op` NULL: the submission failed. */
 void copy_submitted(const struct copy_flight *flight, const struct timeline_op *op);
+/* Refuses what cuMemcpy3D would refuse of a copy, and one of nothing. */
+CUresult copy_check(const CUDA_MEMCPY3D *params);
 CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
                         struct operation **operation, struct timeline_work *work);
 void copy_describe(const struct operation *operation, CUDA_MEMCPY3D *params);
