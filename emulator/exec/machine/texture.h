@@ -36,7 +36,8 @@ struct exec_texture {
     /* The texels: rows of `width`, `pitch` bytes apart, in slices `slice` bytes apart. */
     uint64_t address;
     uint64_t pitch, slice;
-    uint32_t width, height, depth; /* in texels; at least 1. Layers count as depth */
+    uint32_t width, height, depth; /* in texels; at least 1, but for the width of linear memory.
+                                      Layers count as depth */
     uint8_t dimensions;            /* 1, 2 or 3; not counting layers */
     bool layered;
     bool cube;   /* two dimensions, with six faces per layer, or in all */
@@ -49,6 +50,7 @@ struct exec_texture {
     bool filters;    /* linear filtering; false: the nearest texel */
     bool normalized; /* coordinates range from 0 to 1 */
     bool promotes;   /* integers of 8 and 16 bits read as fractions */
+    bool srgb;       /* fractions of 8 bits are in sRGB, and read as linear ones */
     bool seamless;   /* filtering crosses the edges of a cube's faces, whatever the addressing */
     float border[4];
 

@@ -1,6 +1,6 @@
 /* Texture samples of all lanes at once, for the usual case: one texture for the whole warp, no
- * cube, no mipmaps, and no lane in the border. Everything else, and every fault, is left to
- * exec_sample_lanes. Both give the same results and counts. Compiled once per EXEC_LEVEL.
+ * cube, no mipmaps, no sRGB, and no lane in the border. Everything else, and every fault, is left
+ * to exec_sample_lanes. Both give the same results and counts. Compiled once per EXEC_LEVEL.
  *
  * Inactive lanes are computed and read as well: their coordinates are brought inside the texture
  * like all others.
@@ -57,7 +57,7 @@ static const struct exec_texture *texture_of(const struct exec_warp *warp,
     const struct exec_texture *texture = exec_texture_find(handle);
     const bool fits = texture != NULL && !texture->surface && texture->level_count == 0 &&
                       access->dimensions == texture->dimensions && !texture->cube &&
-                      !access->cube && access->layered == texture->layered &&
+                      !texture->srgb && !access->cube && access->layered == texture->layered &&
                       !(access->real && texture->linear);
     return fits ? texture : NULL;
 }
