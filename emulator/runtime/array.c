@@ -150,6 +150,43 @@ cudaError_t runtime_cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaA
     return runtime_cudaArrayGetInfo(desc, NULL, NULL, (cudaArray_t)(uintptr_t)array);
 }
 
+/* The runtime's structures have the same layout as the driver's. */
+cudaError_t runtime_cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray,
+                                      unsigned int planeIdx)
+{
+    return runtime_error(cuArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx));
+}
+
+cudaError_t runtime_cudaArrayGetSparseProperties(struct cudaArraySparseProperties *sparseProperties,
+                                                 cudaArray_t array)
+{
+    return runtime_error(cuArrayGetSparseProperties(
+        (CUDA_ARRAY_SPARSE_PROPERTIES *)sparseProperties, (CUarray)array));
+}
+
+cudaError_t
+runtime_cudaMipmappedArrayGetSparseProperties(struct cudaArraySparseProperties *sparseProperties,
+                                              cudaMipmappedArray_t mipmap)
+{
+    return runtime_error(cuMipmappedArrayGetSparseProperties(
+        (CUDA_ARRAY_SPARSE_PROPERTIES *)sparseProperties, (CUmipmappedArray)mipmap));
+}
+
+cudaError_t
+runtime_cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *memoryRequirements,
+                                       cudaArray_t array, int device)
+{
+    return runtime_error(cuArrayGetMemoryRequirements(
+        (CUDA_ARRAY_MEMORY_REQUIREMENTS *)memoryRequirements, (CUarray)array, device));
+}
+
+cudaError_t runtime_cudaMipmappedArrayGetMemoryRequirements(
+    struct cudaArrayMemoryRequirements *memoryRequirements, cudaMipmappedArray_t mipmap, int device)
+{
+    return runtime_error(cuMipmappedArrayGetMemoryRequirements(
+        (CUDA_ARRAY_MEMORY_REQUIREMENTS *)memoryRequirements, (CUmipmappedArray)mipmap, device));
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /* One side of a copy of rows. */
@@ -430,8 +467,9 @@ cudaError_t runtime_cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC sampling;
     CUtexObject made;
-    CUDA_RESOURCE_VIEW_DESC view = {.format = CU_RES_VIEW_FORMAT_NONE};
-    if (pResViewDesc != NULL)
+    CUDA_RESOURCE_VIEW_DESC view;
+    const bool has_view = pResViewDesc != NULL && pResViewDesc->format != cudaResViewFormatNone;
+    if (has_view)
         view = (CUDA_RESOURCE_VIEW_DESC){.format = (CUresourceViewFormat)pResViewDesc->format,
                                          .width = pResViewDesc->width,
                                          .height = pResViewDesc->height,
@@ -445,8 +483,7 @@ cudaError_t runtime_cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     cudaError_t error = resource_of(pResDesc, &resource);
     if (error == cudaSuccess) error = sampling_of(pTexDesc, &resource, &sampling);
     if (error != cudaSuccess) return error;
-    error = runtime_error(
-        cuTexObjectCreate(&made, &resource, &sampling, pResViewDesc != NULL ? &view : NULL));
+    error = runtime_error(cuTexObjectCreate(&made, &resource, &sampling, has_view ? &view : NULL));
     if (error == cudaSuccess) *pTexObject = made;
     return error;
 }
@@ -490,6 +527,26 @@ cudaError_t runtime_cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTex
         pTexDesc->addressMode[d] = (enum cudaTextureAddressMode)from.addressMode[d];
     memcpy(pTexDesc->borderColor, from.borderColor, sizeof from.borderColor);
     return cudaSuccess;
+}
+
+cudaError_t runtime_cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc,
+                                                         cudaTextureObject_t texObject)
+{
+    CUDA_RESOURCE_VIEW_DESC from;
+    if (pResViewDesc == NULL) return cudaErrorInvalidValue;
+    CUresult result = cuTexObjectGetResourceViewDesc(&from, texObject);
+    if (result == CUDA_SUCCESS)
+        *pResViewDesc = (struct cudaResourceViewDesc){
+            .format = (enum cudaResourceViewFormat)from.format,
+            .width = from.width,
+            .height = from.height,
+            .depth = from.depth,
+            .firstMipmapLevel = from.firstMipmapLevel,
+            .lastMipmapLevel = from.lastMipmapLevel,
+            .firstLayer = from.firstLayer,
+            .lastLayer = from.lastLayer,
+        };
+    return runtime_error(result);
 }
 
 cudaError_t runtime_cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,

@@ -123,10 +123,11 @@ cudaError_t runtime_cudaMallocHost(void **ptr, size_t size)
     return allocate_host(ptr, size, cudaHostAllocDefault);
 }
 
-/* The flags have the same values in both APIs. */
+/* The flags have the same values in both APIs. Portable alone is left out, as an H200's runtime
+ * does (cudaHostGetFlags): all such memory is portable. */
 cudaError_t runtime_cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
 {
-    return allocate_host(pHost, size, flags);
+    return allocate_host(pHost, size, flags == cudaHostAllocPortable ? 0 : flags);
 }
 
 cudaError_t runtime_cudaFreeHost(void *ptr)
@@ -226,6 +227,16 @@ cudaError_t runtime_cudaMemRangeGetAttribute(void *data, size_t dataSize,
                                                 (CUdeviceptr)devPtr, count));
 }
 
+cudaError_t runtime_cudaMemRangeGetAttributes(void **data, size_t *dataSizes,
+                                              enum cudaMemRangeAttribute *attributes,
+                                              size_t numAttributes, const void *devPtr,
+                                              size_t count)
+{
+    return runtime_error(cuMemRangeGetAttributes(data, dataSizes,
+                                                 (CUmem_range_attribute *)attributes, numAttributes,
+                                                 (CUdeviceptr)devPtr, count));
+}
+
 cudaError_t runtime_cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length,
                                              unsigned int flags)
 {
@@ -288,7 +299,23 @@ cudaError_t runtime_cudaMemPoolCreate(cudaMemPool_t *memPool,
         .maxSize = poolProps->maxSize,
         .usage = poolProps->usage,
     };
+    _Static_assert(sizeof properties.reserved == sizeof poolProps->reserved, "the same in both");
+    memcpy(properties.reserved, poolProps->reserved, sizeof properties.reserved);
     return runtime_error(cuMemPoolCreate(memPool, &properties));
+}
+
+cudaError_t runtime_cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool,
+                                                       enum cudaMemAllocationHandleType handleType,
+                                                       unsigned int flags)
+{
+    return runtime_error(cuMemPoolExportToShareableHandle(
+        shareableHandle, memPool, (CUmemAllocationHandleType)handleType, flags));
+}
+
+cudaError_t runtime_cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *exportData, void *ptr)
+{
+    return runtime_error(
+        cuMemPoolExportPointer((CUmemPoolPtrExportData *)exportData, (CUdeviceptr)ptr));
 }
 
 cudaError_t runtime_cudaMemPoolDestroy(cudaMemPool_t memPool)

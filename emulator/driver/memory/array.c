@@ -55,42 +55,78 @@ static CUresult check_cube(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return CUDA_SUCCESS;
 }
 
-/* Checks against the largest array of its shape. */
+/* Checks against the largest arrays of its shape: it has to fit into one of them. */
 static CUresult check_extent(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     static const struct {
-        bool layered;
-        unsigned dimensions;
+        unsigned flags, dimensions;
         CUdevice_attribute width, height, depth; /* 0: no such dimension */
     } most[] = {
-        {false, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 0, 0},
-        {false, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH,
+        {0, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 0, 0},
+        {0, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH,
          CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 0},
-        {false, 3, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH,
+        {0, 3, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH,
          CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH},
-        {true, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 0,
+        {0, 3, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE},
+        {CUDA_ARRAY3D_TEXTURE_GATHER, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT, 0},
+        {CUDA_ARRAY3D_LAYERED, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 0,
          CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS},
-        {true, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+        {CUDA_ARRAY3D_LAYERED, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
          CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
          CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS},
     };
-    const bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
+    const unsigned flags = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_TEXTURE_GATHER);
+    const bool layered = flags & CUDA_ARRAY3D_LAYERED;
     if (d->Width == 0) return CUDA_ERROR_INVALID_VALUE;
     if (d->Flags & CUDA_ARRAY3D_CUBEMAP) return check_cube(d);
     if (layered ? d->Depth == 0 : d->Height == 0 && d->Depth != 0) return CUDA_ERROR_INVALID_VALUE;
     const unsigned dimensions = d->Height == 0 ? 1 : layered || d->Depth == 0 ? 2 : 3;
-    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
-        if (most[i].layered != layered || most[i].dimensions != dimensions) continue;
-        if (d->Width > attribute(most[i].width) || d->Height > attribute(most[i].height) ||
-            d->Depth > attribute(most[i].depth))
-            return CUDA_ERROR_INVALID_VALUE;
-    }
-    return CUDA_SUCCESS;
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+        if (most[i].flags == flags && most[i].dimensions == dimensions &&
+            d->Width <= attribute(most[i].width) && d->Height <= attribute(most[i].height) &&
+            d->Depth <= attribute(most[i].depth))
+            return CUDA_SUCCESS;
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult refuse(const char *what)
 {
     return finding_unsupported("%s", what);
+}
+
+/* Formats that a GPU has and this device does not, each with its number of channels. */
+static bool is_other_format(CUarray_format format, unsigned channels)
+{
+    static const struct {
+        CUarray_format first, last;
+        unsigned channels;
+    } formats[] = {
+        {CU_AD_FORMAT_UNORM_INT_101010_2, CU_AD_FORMAT_UNORM_INT_101010_2, 4},
+        {CU_AD_FORMAT_BC1_UNORM, CU_AD_FORMAT_BC3_UNORM_SRGB, 4},
+        {CU_AD_FORMAT_BC4_UNORM, CU_AD_FORMAT_BC4_SNORM, 1},
+        {CU_AD_FORMAT_BC5_UNORM, CU_AD_FORMAT_BC5_SNORM, 2},
+        {CU_AD_FORMAT_BC6H_UF16, CU_AD_FORMAT_BC6H_SF16, 3},
+        {CU_AD_FORMAT_BC7_UNORM, CU_AD_FORMAT_BC7_UNORM_SRGB, 4},
+        {CU_AD_FORMAT_UNORM_INT8X1, CU_AD_FORMAT_UNORM_INT8X1, 1},
+        {CU_AD_FORMAT_UNORM_INT8X2, CU_AD_FORMAT_UNORM_INT8X2, 2},
+        {CU_AD_FORMAT_UNORM_INT8X4, CU_AD_FORMAT_UNORM_INT8X4, 4},
+        {CU_AD_FORMAT_UNORM_INT16X1, CU_AD_FORMAT_UNORM_INT16X1, 1},
+        {CU_AD_FORMAT_UNORM_INT16X2, CU_AD_FORMAT_UNORM_INT16X2, 2},
+        {CU_AD_FORMAT_UNORM_INT16X4, CU_AD_FORMAT_UNORM_INT16X4, 4},
+        {CU_AD_FORMAT_SNORM_INT8X1, CU_AD_FORMAT_SNORM_INT8X1, 1},
+        {CU_AD_FORMAT_SNORM_INT8X2, CU_AD_FORMAT_SNORM_INT8X2, 2},
+        {CU_AD_FORMAT_SNORM_INT8X4, CU_AD_FORMAT_SNORM_INT8X4, 4},
+        {CU_AD_FORMAT_SNORM_INT16X1, CU_AD_FORMAT_SNORM_INT16X1, 1},
+        {CU_AD_FORMAT_SNORM_INT16X2, CU_AD_FORMAT_SNORM_INT16X2, 2},
+        {CU_AD_FORMAT_SNORM_INT16X4, CU_AD_FORMAT_SNORM_INT16X4, 4},
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (format >= formats[i].first && format <= formats[i].last)
+            return channels == formats[i].channels;
+    return false;
 }
 
 static CUresult check_flags(unsigned flags)
@@ -99,8 +135,6 @@ static CUresult check_flags(unsigned flags)
         unsigned flag;
         const char *what;
     } unsupported[] = {
-        {CUDA_ARRAY3D_DEPTH_TEXTURE, "depth textures (CUDA_ARRAY3D_DEPTH_TEXTURE)"},
-        {CUDA_ARRAY3D_COLOR_ATTACHMENT, "colour attachments (CUDA_ARRAY3D_COLOR_ATTACHMENT)"},
         {CUDA_ARRAY3D_SPARSE, "sparse arrays (CUDA_ARRAY3D_SPARSE)"},
         {CUDA_ARRAY3D_DEFERRED_MAPPING, "arrays without memory (CUDA_ARRAY3D_DEFERRED_MAPPING)"},
         {CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, "video arrays (CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)"},
@@ -185,11 +219,10 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
     enum exec_texel texel;
     uint32_t bytes;
     const unsigned channels = pAllocateArray->NumChannels;
-    if (!array_format(pAllocateArray->Format, &texel, &bytes)) {
-        const bool known = pAllocateArray->Format > 0 && pAllocateArray->Format < 0x100;
-        return known ? refuse("arrays of normalised, compressed and planar formats")
-                     : CUDA_ERROR_INVALID_VALUE;
-    }
+    if (!array_format(pAllocateArray->Format, &texel, &bytes))
+        return is_other_format(pAllocateArray->Format, channels)
+                   ? refuse("arrays of normalised and compressed formats")
+                   : CUDA_ERROR_INVALID_VALUE;
     if (channels != 1 && channels != 2 && channels != 4) return CUDA_ERROR_INVALID_VALUE;
     TRY(check_flags(pAllocateArray->Flags));
     return check_extent(pAllocateArray);
@@ -250,6 +283,48 @@ CUresult driver_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CU
     *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){
         .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
     return CUDA_SUCCESS;
+}
+
+/* ---- what is asked of arrays of other kinds ------------------------------------------------ */
+
+/* There are no planar, sparse and deferred arrays here, and of a plain one nothing can be told. */
+static CUresult of_plain_array(const void *answer, const struct array *array)
+{
+    NEED_POINTER(answer);
+    return array != NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult driver_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
+{
+    (void)planeIdx;
+    return of_plain_array(pPlaneArray, array_find(hArray));
+}
+
+CUresult driver_cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
+                                           CUarray array)
+{
+    return of_plain_array(sparseProperties, array_find(array));
+}
+
+CUresult driver_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties,
+                                                    CUmipmappedArray mipmap)
+{
+    return of_plain_array(sparseProperties, mipmapped_find(mipmap));
+}
+
+CUresult driver_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
+                                             CUarray array, CUdevice device)
+{
+    (void)device;
+    return of_plain_array(memoryRequirements, array_find(array));
+}
+
+CUresult
+driver_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
+                                             CUmipmappedArray mipmap, CUdevice device)
+{
+    (void)device;
+    return of_plain_array(memoryRequirements, mipmapped_find(mipmap));
 }
 
 /* ---- mipmaps ----------------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
  *
  * An array's texels lie in device memory, row after row without gaps; no program can see this,
  * since an array has no address. A texture or surface object is a number that the executor knows
- * (machine/texture.h). Not supported, and reported by name: sparse and planar arrays, texture
- * references, views of a resource.
+ * (machine/texture.h). Not supported, and reported by name: sparse and compressed arrays, texture
+ * references, filtered integers.
  *
  * Source: CUDA Driver API 13.0, "Memory Management", "Stream Ordered Memory Allocator", "Virtual
  * Memory Management", "Texture Object Management", "Surface Object Management".

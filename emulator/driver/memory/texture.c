@@ -19,6 +19,7 @@ struct texture {
     struct exec_texture *levels; /* of a mipmapped array; else NULL */
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC sampling;
+    CUDA_RESOURCE_VIEW_DESC view; /* zeros: none was given */
 };
 
 static struct texture *texture_find(uint64_t handle, bool surface)
@@ -53,6 +54,7 @@ static void bind_texels_of(struct exec_texture *bound, const struct array *array
 
 static CUresult bind_array(struct exec_texture *bound, CUarray handle)
 {
+    NEED_POINTER(handle);
     const struct array *array = array_find(handle);
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
     bind_texels_of(bound, array);
@@ -61,6 +63,7 @@ static CUresult bind_array(struct exec_texture *bound, CUarray handle)
 
 static CUresult bind_levels(struct texture *texture, CUmipmappedArray handle)
 {
+    NEED_POINTER(handle);
     const struct array *whole = mipmapped_find(handle);
     if (whole == NULL) return CUDA_ERROR_INVALID_HANDLE;
     texture->levels = calloc(whole->level_count, sizeof *texture->levels);
@@ -111,7 +114,7 @@ static CUresult bind_linear(struct exec_texture *bound, const CUDA_RESOURCE_DESC
     const size_t size = resource->res.linear.sizeInBytes;
     TRY(bind_texels(bound, resource->res.linear.format, resource->res.linear.numChannels));
     const size_t elements = size / exec_texel_bytes(bound);
-    if (elements == 0 || elements > linear_most(bound)) return CUDA_ERROR_INVALID_VALUE;
+    if (elements > linear_most(bound)) return CUDA_ERROR_INVALID_VALUE; /* none are all right */
     TRY(check_memory(resource->res.linear.devPtr, size));
     findings_given(resource->res.linear.devPtr);
     bound->address = resource->res.linear.devPtr;
@@ -124,14 +127,15 @@ static CUresult bind_linear(struct exec_texture *bound, const CUDA_RESOURCE_DESC
 
 static CUresult bind_rows(struct exec_texture *bound, const CUDA_RESOURCE_DESC *resource)
 {
-    const size_t width = resource->res.pitch2D.width, height = resource->res.pitch2D.height;
+    size_t width = resource->res.pitch2D.width;
+    const size_t height = resource->res.pitch2D.height;
     const size_t pitch = resource->res.pitch2D.pitchInBytes;
     TRY(bind_texels(bound, resource->res.pitch2D.format, resource->res.pitch2D.numChannels));
     const size_t bytes = exec_texel_bytes(bound);
-    if (width == 0 || height == 0 || width > 131072 || height > 65000)
+    if (height == 0 || width > 131072 || height > 65000) return CUDA_ERROR_INVALID_VALUE;
+    if (pitch == 0 || pitch % PITCH_ALIGNMENT != 0 || pitch > 2097120)
         return CUDA_ERROR_INVALID_VALUE;
-    if (pitch < width * bytes || pitch % PITCH_ALIGNMENT != 0 || pitch > 2097120)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (width == 0) width = pitch / bytes; /* an H200 does not end rows then */
     TRY(check_memory(resource->res.pitch2D.devPtr, pitch * (height - 1) + width * bytes));
     findings_given(resource->res.pitch2D.devPtr);
     bound->address = resource->res.pitch2D.devPtr;
@@ -170,9 +174,8 @@ static bool is_wide_integer(const struct exec_texture *bound)
 
 static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC *sampling)
 {
-    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
+    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
                            CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
-    if (sampling->flags & CU_TRSF_SRGB) return refuse("textures in sRGB (CU_TRSF_SRGB)");
     if (sampling->flags & ~known) return CUDA_ERROR_INVALID_VALUE;
     for (int d = 0; d < 3; d++) {
         static const enum exec_addressing modes[] = {
@@ -190,6 +193,8 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
     bound->normalized = sampling->flags & CU_TRSF_NORMALIZED_COORDINATES;
     bound->promotes = !(sampling->flags & CU_TRSF_READ_AS_INTEGER) && !is_wide_integer(bound) &&
                       bound->texel < EXEC_TEXEL_F16;
+    bound->srgb =
+        sampling->flags & CU_TRSF_SRGB && bound->promotes && bound->texel == EXEC_TEXEL_U8;
     memcpy(bound->border, sampling->borderColor, sizeof bound->border);
     bound->seamless = sampling->flags & CU_TRSF_SEAMLESS_CUBEMAP;
     if ((unsigned)sampling->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
@@ -198,52 +203,95 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
     bound->bias = sampling->mipmapLevelBias;
     bound->least = sampling->minMipmapLevelClamp;
     bound->most = sampling->maxMipmapLevelClamp;
-    /* Integers cannot be filtered. */
     if (bound->filters && bound->texel < EXEC_TEXEL_F16 && !bound->promotes)
-        return CUDA_ERROR_INVALID_VALUE;
+        return refuse("textures that filter integers");
     return CUDA_SUCCESS;
 }
 
 /* ---- views ------------------------------------------------------------------------------- */
 
-/* The view format that equals the array's own format; CU_RES_VIEW_FORMAT_NONE: none. Formats of one
- * kind follow one another, for 1, 2 and 4 channels. */
-static CUresourceViewFormat own_format(const struct array *array)
+/* A view's texels. Formats of one type follow one another, for 1, 2 and 4 channels. Returns false
+ * for a compressed format, or none. */
+static bool view_texels(CUresourceViewFormat format, struct exec_texture *bound)
 {
-    static const struct {
-        CUarray_format texels;
-        CUresourceViewFormat one;
-    } kinds[] = {{CU_AD_FORMAT_UNSIGNED_INT8, CU_RES_VIEW_FORMAT_UINT_1X8},
-                 {CU_AD_FORMAT_SIGNED_INT8, CU_RES_VIEW_FORMAT_SINT_1X8},
-                 {CU_AD_FORMAT_UNSIGNED_INT16, CU_RES_VIEW_FORMAT_UINT_1X16},
-                 {CU_AD_FORMAT_SIGNED_INT16, CU_RES_VIEW_FORMAT_SINT_1X16},
-                 {CU_AD_FORMAT_UNSIGNED_INT32, CU_RES_VIEW_FORMAT_UINT_1X32},
-                 {CU_AD_FORMAT_SIGNED_INT32, CU_RES_VIEW_FORMAT_SINT_1X32},
-                 {CU_AD_FORMAT_HALF, CU_RES_VIEW_FORMAT_FLOAT_1X16},
-                 {CU_AD_FORMAT_FLOAT, CU_RES_VIEW_FORMAT_FLOAT_1X32}};
-    const unsigned channels = array->descriptor.NumChannels;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        if (kinds[k].texels == array->descriptor.Format)
-            return (CUresourceViewFormat)(kinds[k].one + (channels == 4 ? 2 : channels - 1));
-    return CU_RES_VIEW_FORMAT_NONE;
+    static const enum exec_texel types[] = {EXEC_TEXEL_U8,  EXEC_TEXEL_S8,  EXEC_TEXEL_U16,
+                                            EXEC_TEXEL_S16, EXEC_TEXEL_U32, EXEC_TEXEL_S32,
+                                            EXEC_TEXEL_F16, EXEC_TEXEL_F32};
+    const unsigned place = (unsigned)format - CU_RES_VIEW_FORMAT_UINT_1X8;
+    if (place >= 3 * sizeof types / sizeof *types) return false;
+    bound->texel = types[place / 3];
+    bound->channels = (uint8_t)(1u << place % 3);
+    return true;
 }
 
-/* Returns true if a view shows the whole resource unchanged. */
-static bool is_whole(const CUDA_RESOURCE_VIEW_DESC *view, const CUDA_RESOURCE_DESC *resource)
+/* Checks a view that says nothing of levels and layers. */
+static CUresult check_view(const CUDA_RESOURCE_VIEW_DESC *view, const struct array *array)
 {
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    struct exec_texture texels;
+    const bool compressed = view->format >= CU_RES_VIEW_FORMAT_UNSIGNED_BC1 &&
+                            view->format <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7;
+    if (compressed && view->width == 4 * d->Width && view->height == 4 * d->Height)
+        return refuse("views of arrays in a compressed format");
+    if (!view_texels(view->format, &texels) || exec_texel_bytes(&texels) != array->texel_bytes ||
+        view->width != d->Width || view->height != d->Height || view->depth != d->Depth)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult view_levels(struct texture *texture, const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    const unsigned first = view->firstMipmapLevel, count = texture->bound.level_count;
+    unsigned last = view->lastMipmapLevel;
+    if (count == 0) return first == 0 && last == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (first > last || first >= count) return CUDA_ERROR_INVALID_VALUE;
+    if (last >= count) last = count - 1;
+    texture->bound = texture->levels[first];
+    texture->bound.levels = texture->levels + first;
+    texture->bound.level_count = last - first + 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_layers(const CUDA_RESOURCE_VIEW_DESC *view, const struct array *array)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    if (!(d->Flags & CUDA_ARRAY3D_LAYERED))
+        return view->firstLayer == 0 && view->lastLayer == 0 ? CUDA_SUCCESS
+                                                             : CUDA_ERROR_INVALID_VALUE;
+    if (view->firstLayer > view->lastLayer) return CUDA_ERROR_INVALID_VALUE;
+    if (view->lastLayer >= d->Depth) return refuse("views of layers that are not there");
+    const bool all = view->firstLayer == 0 && view->lastLayer == d->Depth - 1;
+    return d->Flags & CUDA_ARRAY3D_CUBEMAP && !all ? refuse("views of some layers of cube maps")
+                                                   : CUDA_SUCCESS;
+}
+
+static void view_part(struct exec_texture *bound, const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    view_texels(view->format, bound);
+    if (!bound->layered) return;
+    bound->address += view->firstLayer * bound->slice;
+    bound->depth = view->lastLayer - view->firstLayer + 1;
+}
+
+/* Narrows the bound texture to what the view shows. Its dimensions say nothing new: they have to be
+ * the array's. */
+static CUresult apply_view(struct texture *texture, const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    const CUDA_RESOURCE_DESC *resource = &texture->resource;
     const bool is_array = resource->resType == CU_RESOURCE_TYPE_ARRAY;
     const bool has_levels = resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     const struct array *array = is_array     ? array_find(resource->res.array.hArray)
                                 : has_levels ? mipmapped_find(resource->res.mipmap.hMipmappedArray)
                                              : NULL;
-    if (array == NULL) return false;
-    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
-    const bool has_layers = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
-    return view->format == own_format(array) && view->width == d->Width &&
-           view->height == d->Height && view->depth == d->Depth && view->firstMipmapLevel == 0 &&
-           view->lastMipmapLevel == (has_levels ? array->level_count - 1 : 0) &&
-           view->firstLayer == 0 &&
-           (view->lastLayer == 0 || (has_layers && view->lastLayer == d->Depth - 1));
+    if (array == NULL) return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_view(view, has_levels ? array->levels[0] : array));
+    TRY(check_layers(view, array));
+    TRY(view_levels(texture, view));
+    for (unsigned i = 0; has_levels && i < array->level_count; i++)
+        view_part(&texture->levels[i], view);
+    view_part(&texture->bound, view);
+    texture->view = *view;
+    return CUDA_SUCCESS;
 }
 
 /* ---- objects ----------------------------------------------------------------------------- */
@@ -282,16 +330,15 @@ CUresult driver_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_D
     NEED_POINTER(pTexObject);
     NEED_POINTER(pResDesc);
     NEED_POINTER(pTexDesc);
-    if (pResViewDesc != NULL && pResViewDesc->format != CU_RES_VIEW_FORMAT_NONE &&
-        !is_whole(pResViewDesc, pResDesc))
-        return refuse("views of a part of a resource, or in another format or size");
     struct texture *texture = calloc(1, sizeof *texture);
     if (texture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     texture->resource = *pResDesc;
     texture->sampling = *pTexDesc;
     CUresult code = bind(texture, pResDesc);
+    const unsigned levels = texture->bound.level_count;
+    if (code == CUDA_SUCCESS && pResViewDesc != NULL) code = apply_view(texture, pResViewDesc);
     if (code == CUDA_SUCCESS) code = set_sampling(&texture->bound, pTexDesc);
-    for (unsigned i = 0; i < texture->bound.level_count && code == CUDA_SUCCESS; i++)
+    for (unsigned i = 0; i < levels && code == CUDA_SUCCESS; i++)
         code = set_sampling(&texture->levels[i], pTexDesc);
     if (code != CUDA_SUCCESS) {
         free(texture->levels);
@@ -305,6 +352,7 @@ CUresult driver_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_D
 
 CUresult driver_cuTexObjectDestroy(CUtexObject texObject)
 {
+    if (texObject == 0) return CUDA_SUCCESS;
     struct texture *texture = texture_find(texObject, false);
     if (texture == NULL) return CUDA_ERROR_INVALID_VALUE;
     texture_end(&texture->object, false);
@@ -329,6 +377,16 @@ CUresult driver_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObje
     return CUDA_SUCCESS;
 }
 
+CUresult driver_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
+                                               CUtexObject texObject)
+{
+    const struct texture *texture = texture_find(texObject, false);
+    NEED_POINTER(pResViewDesc);
+    NEED_POINTER(texture);
+    *pResViewDesc = texture->view;
+    return CUDA_SUCCESS;
+}
+
 CUresult driver_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
 {
     uint64_t handle;
@@ -336,11 +394,12 @@ CUresult driver_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURC
     NEED_POINTER(pResDesc);
     if (pResDesc->resType != CU_RESOURCE_TYPE_ARRAY || pResDesc->flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    NEED_POINTER(pResDesc->res.array.hArray);
     const struct array *array = array_find(pResDesc->res.array.hArray);
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST)) {
-        return finding_tell(FINDING_SURFACE_OF_PLAIN_ARRAY, CUDA_ERROR_INVALID_VALUE, "%s", "");
-    }
+    /* The documentation wants the flag; an H200 does without. */
+    if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+        finding_tell(FINDING_SURFACE_OF_PLAIN_ARRAY, CUDA_SUCCESS, "%s", "");
     struct texture *texture = calloc(1, sizeof *texture);
     if (texture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     texture->resource = *pResDesc;
@@ -355,6 +414,7 @@ CUresult driver_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURC
 
 CUresult driver_cuSurfObjectDestroy(CUsurfObject surfObject)
 {
+    if (surfObject == 0) return CUDA_SUCCESS;
     struct texture *texture = texture_find(surfObject, true);
     if (texture == NULL) return CUDA_ERROR_INVALID_VALUE;
     texture_end(&texture->object, false);

@@ -4,6 +4,9 @@
  * A reservation is a range of device addresses. An allocation is contents without an address.
  * Mapped memory is accessible to kernels and copies only after access was granted. Adjacent maps
  * with the same access then form one region, since a buffer that grew piece by piece is one buffer.
+ *
+ * Contents are a file, so an allocation is shared by a descriptor of it; for the rules among
+ * processes see ipc.c.
  */
 #include "emulator/driver/memory/parts.h"
 
@@ -11,6 +14,7 @@
 #include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { GRANULARITY = 2 << 20 }; /* bytes, of all sizes and addresses here */
 
@@ -85,23 +89,27 @@ CUresult driver_cuMemAddressFree(CUdeviceptr ptr, size_t size)
 
 static CUresult check_properties(const CUmemAllocationProp *prop)
 {
-    if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-    if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-        return finding_unsupported("cuMemCreate for memory that is elsewhere than on the device, "
-                                   "or shared with other processes");
-    }
+    const CUmemLocationType where = prop->location.type;
+    const unsigned windows = CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT;
+    if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->requestedHandleTypes & windows)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (where == CU_MEM_LOCATION_TYPE_HOST || where == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+        where == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+        return finding_unsupported("cuMemCreate for memory that is elsewhere than on the device");
+    if (where != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (prop->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC)
+        return finding_unsupported("cuMemCreate for memory that other machines may share");
     NEED_DEVICE(prop->location.id);
     return CUDA_SUCCESS;
 }
 
+/* The same for all memory, even for properties that cuMemCreate refuses, as on an H200. */
 CUresult driver_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
                                               CUmemAllocationGranularity_flags option)
 {
     NEED_POINTER(granularity);
     NEED_POINTER(prop);
     if ((unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) return CUDA_ERROR_INVALID_VALUE;
-    TRY(check_properties(prop));
     *granularity = GRANULARITY;
     return CUDA_SUCCESS;
 }
@@ -113,6 +121,25 @@ static void allocation_release(struct allocation *allocation)
     object_free(&allocation->object);
 }
 
+/* Makes a handle for contents, of which it takes ownership, also on failure. */
+static CUresult allocation_make(struct memory_contents *contents, size_t size,
+                                const CUmemAllocationProp *properties,
+                                CUmemGenericAllocationHandle *handle)
+{
+    struct allocation *made = contents != NULL ? calloc(1, sizeof *made) : NULL;
+    if (made == NULL) {
+        if (contents != NULL) memory_contents_destroy(contents);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    made->properties = *properties;
+    made->contents = contents;
+    made->size = size;
+    made->references = made->handles = 1;
+    object_add(&made->object, OBJECT_ALLOCATION);
+    *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
+    return CUDA_SUCCESS;
+}
+
 CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                             const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -120,19 +147,9 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     NEED_POINTER(prop);
     if (size == 0 || size % GRANULARITY != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     TRY(check_properties(prop));
-    struct allocation *made = calloc(1, sizeof *made);
-    if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    made->contents = memory_contents_create(size, (unsigned)prop->location.id);
-    if (made->contents == NULL) {
-        free(made);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    made->properties = *prop;
-    made->size = size;
-    made->references = made->handles = 1;
-    object_add(&made->object, OBJECT_ALLOCATION);
+    TRY(allocation_make(memory_contents_create(size, (unsigned)prop->location.id), size, prop,
+                        handle));
     thread_spend(timeline_model->allocate);
-    *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
     return CUDA_SUCCESS;
 }
 
@@ -159,6 +176,43 @@ CUresult driver_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop
     if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
     *prop = found->properties;
     return CUDA_SUCCESS;
+}
+
+/* ---- sharing ------------------------------------------------------------------------------- */
+
+CUresult driver_cuMemExportToShareableHandle(void *shareableHandle,
+                                             CUmemGenericAllocationHandle handle,
+                                             CUmemAllocationHandleType handleType,
+                                             unsigned long long flags)
+{
+    const struct allocation *found = allocation_find(handle);
+    NEED_POINTER(shareableHandle);
+    if (found == NULL || flags != 0 || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+        !(found->properties.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
+        return CUDA_ERROR_INVALID_VALUE;
+    const int file = memory_contents_export(found->contents);
+    if (file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+    timeline_hurry(driver.timeline);
+    *(int *)shareableHandle = file;
+    return CUDA_SUCCESS;
+}
+
+/* The descriptor stays the program's. */
+CUresult driver_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                               CUmemAllocationHandleType shHandleType)
+{
+    CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    uint64_t size;
+    unsigned device;
+    NEED_POINTER(handle);
+    if (shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
+    struct memory_contents *contents =
+        memory_contents_import((int)(intptr_t)osHandle, &size, &device);
+    if (contents == NULL) return CUDA_ERROR_UNKNOWN;
+    timeline_hurry(driver.timeline);
+    properties.location.id = (int)device;
+    return allocation_make(contents, size, &properties, handle);
 }
 
 /* ---- maps -------------------------------------------------------------------------------- */
@@ -239,18 +293,24 @@ CUresult driver_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
     return CUDA_SUCCESS;
 }
 
-/* Returns true if maps cover the range without gaps. */
-static bool covered(const struct reservation *reservation, uint64_t address, uint64_t size)
-{
-    const uint64_t end = address + size;
-    for (const struct map *map = reservation->maps; map != NULL && address < end; map = map->next)
-        if (map->address == address) address += map->size;
-    return address == end;
-}
-
 static bool within(const struct map *map, uint64_t address, uint64_t size)
 {
     return map->address >= address && map->address + map->size <= address + size;
+}
+
+/* Returns true if the range is of whole maps, and begins and ends with one. There may be holes
+ * between. */
+static bool of_maps(const struct reservation *reservation, uint64_t address, uint64_t size)
+{
+    const uint64_t end = address + size;
+    bool begins = false, ends = false;
+    for (const struct map *map = reservation->maps; map != NULL; map = map->next) {
+        if (map->address + map->size <= address || map->address >= end) continue;
+        if (!within(map, address, size)) return false;
+        begins |= map->address == address;
+        ends |= map->address + map->size == end;
+    }
+    return begins && ends;
 }
 
 CUresult driver_cuMemUnmap(CUdeviceptr ptr, size_t size)
@@ -281,7 +341,9 @@ static CUresult check_access(const struct reservation *reservation, uint64_t add
                              const CUmemAccessDesc *access)
 {
     const CUmemAccess_flags flags = access->flags;
-    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE || access->location.id < 0 ||
+        access->location.id >= devices_count())
+        return CUDA_ERROR_INVALID_VALUE;
     for (const struct map *map = reservation->maps; map != NULL; map = map->next)
         if (within(map, address, size) && access->location.id != device_of(map))
             return CUDA_ERROR_INVALID_DEVICE;
@@ -296,7 +358,7 @@ CUresult driver_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDe
 {
     struct reservation *reservation = reservation_of(ptr, size);
     NEED_POINTER(desc);
-    if (reservation == NULL || size == 0 || count == 0 || !covered(reservation, ptr, size))
+    if (reservation == NULL || size == 0 || count == 0 || !of_maps(reservation, ptr, size))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) TRY(check_access(reservation, ptr, size, &desc[i]));
     hide(reservation);
@@ -313,12 +375,19 @@ static const struct map *map_of(CUdeviceptr ptr)
     return map;
 }
 
-bool virtual_range(CUdeviceptr ptr, uint64_t *base, size_t *size)
+bool virtual_find(CUdeviceptr ptr, struct virtual_map *found)
 {
     const struct map *map = map_of(ptr);
     if (map == NULL) return false;
-    *base = map->address;
-    *size = map->size;
+    const struct reservation *reservation = reservation_of(ptr, 1);
+    *found = (struct virtual_map){
+        .range = reservation->address,
+        .range_size = reservation->size,
+        .base = map->address,
+        .size = map->size,
+        .block = map->allocation->object.id,
+        .handle_types = map->allocation->properties.requestedHandleTypes,
+    };
     return true;
 }
 
