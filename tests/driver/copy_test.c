@@ -325,7 +325,7 @@ START_TEST(rows_and_slices_are_copied_and_filled)
         for (int x = 0; x < 8; x++)
             ck_assert_uint_eq(out[y * 8 + x], host[(y + 1) * WIDTH + x + 4]);
     back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    FAILS(CUDA_ERROR_INVALID_HANDLE, cuMemcpy2D(&back));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&back));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(NULL));
 }
 END_TEST

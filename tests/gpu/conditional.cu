@@ -16,12 +16,6 @@ using Handle = cudaGraphConditionalHandle;
 
 static int *device, host[8];
 
-static void say(const char *name, cudaError_t error)
-{
-    printf("%s: %s\n", name, cudaGetErrorName(error));
-    cudaGetLastError();
-}
-
 __global__ void set(Handle handle, unsigned value)
 {
     cudaGraphSetConditional(handle, value);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdio>
 #include <cstdlib>
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,29 @@
             exit(1);                                                                               \
         }                                                                                          \
     } while (0)
+
+#define NEED(call)                                                                                 \
+    do {                                                                                           \
+        CUresult e = (call);                                                                       \
+        if (e != CUDA_SUCCESS) {                                                                   \
+            fprintf(stderr, "%s, line %d: error %d\n", #call, __LINE__, (int)e);                   \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+// A case and its answer.
+inline void say(const char *name, cudaError_t error)
+{
+    printf("%s: %s\n", name, cudaGetErrorName(error));
+    cudaGetLastError();
+}
+
+inline void say(const char *name, CUresult code)
+{
+    const char *text = "no name";
+    cuGetErrorName(code, &text);
+    printf("%s: %s\n", name, text);
+}
 
 // The program once more, with one argument: after some mistakes a process has no device.
 inline void in_process(char *self, const char *name)

@@ -21,12 +21,6 @@ static void begin(const char *file)
     CHECK(cudaMalloc(&directions, SAMPLES * sizeof *directions));
 }
 
-static void say(const char *name, cudaError_t error)
-{
-    printf("%s: %s\n", name, cudaGetErrorName(error));
-    cudaGetLastError();
-}
-
 // Number `i` of a sequence that looks random: 24 bits.
 static uint32_t noise(uint32_t i)
 {

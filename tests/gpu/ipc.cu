@@ -3,6 +3,8 @@
 // ipc.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o ipc tests/gpu/ipc.cu && ./ipc > tests/gpu/ipc.txt
+#include "gpu.cuh"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
@@ -15,12 +17,6 @@ struct Message {
     cudaIpcMemHandle_t memory, inside;
     cudaIpcEventHandle_t event;
 };
-
-static void say(const char *name, cudaError_t error)
-{
-    printf("%s: %s\n", name, cudaGetErrorName(error));
-    cudaGetLastError();
-}
 
 static int other(int from)
 {
