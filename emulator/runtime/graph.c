@@ -83,10 +83,16 @@ SAME(cudaGraphRemoveDependencies, cuGraphRemoveDependencies,
       const cudaGraphEdgeData *edgeData, size_t numDependencies),
      (graph, from, to, (const edge_data *)edgeData, numDependencies))
 
-SAME(cudaGraphConditionalHandleCreate, cuGraphConditionalHandleCreate,
-     (cudaGraphConditionalHandle * pHandle_out, cudaGraph_t graph, unsigned int defaultLaunchValue,
-      unsigned int flags),
-     ((CUgraphConditionalHandle *)pHandle_out, graph, NULL, defaultLaunchValue, flags))
+cudaError_t runtime_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out,
+                                                     cudaGraph_t graph,
+                                                     unsigned int defaultLaunchValue,
+                                                     unsigned int flags)
+{
+    CUcontext context = NULL;
+    cuCtxGetCurrent(&context);
+    return runtime_error(cuGraphConditionalHandleCreate((CUgraphConditionalHandle *)pHandle_out,
+                                                        graph, context, defaultLaunchValue, flags));
+}
 
 /* ---- executable graphs ----------------------------------------------------------------------- */
 

@@ -152,7 +152,7 @@ CUresult driver_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle
     NEED_POINTER(pHandle_out);
     TRY(graph_find(hGraph, &graph));
     if (flags & ~(unsigned)CU_GRAPH_COND_ASSIGN_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
-    struct context *context = ctx != NULL ? object_find(ctx, OBJECT_CONTEXT) : thread_context();
+    struct context *context = object_find(ctx, OBJECT_CONTEXT);
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
     TRY(context_check(context));
     struct condition *condition = condition_make(context, graph);
@@ -278,12 +278,30 @@ static bool size_is_right(const CUDA_CONDITIONAL_NODE_PARAMS *params)
            params->size <= most[params->type];
 }
 
+static CUresult refuse(enum trace_finding_id id, const struct graph_node *node, uint64_t number)
+{
+    struct trace_record found = finding_at_call(id, CUDA_ERROR_INVALID_VALUE);
+    if (node != NULL) finding_detail(&found, "%s", graph_type_name(node->params.type));
+    found.finding.numbers[0] = number;
+    finding_put(&found);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Returns true if the condition belongs to the graph or to one that encloses it. */
+static bool is_of(const struct condition *condition, const struct graph *graph)
+{
+    while (graph != condition->graph && graph->holder != NULL) graph = graph->holder->graph;
+    return graph == condition->graph;
+}
+
 CUresult graph_conditional_set(struct graph_node *node, CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
     struct condition *condition = condition_find(params->handle);
     if (condition == NULL || condition->taken || !size_is_right(params) ||
         (params->ctx != NULL && (void *)params->ctx != condition->context))
         return CUDA_ERROR_INVALID_VALUE;
+    if (!is_of(condition, node->graph))
+        return refuse(FINDING_GRAPH_CONDITION_FOREIGN, NULL, condition->address);
     struct graph_inside *inside = inside_make(params->size);
     if (inside == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < inside->count; i++) {
@@ -352,22 +370,6 @@ static bool may_be_inside(const struct graph_node *node)
            type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-static CUresult refuse(enum trace_finding_id id, const struct graph_node *node, uint64_t number)
-{
-    struct trace_record found = finding_at_call(id, CUDA_ERROR_INVALID_VALUE);
-    if (node != NULL) finding_detail(&found, "%s", graph_type_name(node->params.type));
-    found.finding.numbers[0] = number;
-    finding_put(&found);
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-/* Returns true if the condition belongs to the graph or to one that encloses it. */
-static bool is_of(const struct condition *condition, const struct graph *graph)
-{
-    while (graph != condition->graph && graph->holder != NULL) graph = graph->holder->graph;
-    return graph == condition->graph;
-}
-
 static CUresult check_inside(const struct graph *graph, bool is_body, struct graph_node **offender,
                              CUgraphInstantiateResult *why)
 {
@@ -381,13 +383,6 @@ static CUresult check_inside(const struct graph *graph, bool is_body, struct gra
             *offender = node;
             *why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
             return refuse(FINDING_GRAPH_NODE_IN_BODY, node, is_of_the_host(node));
-        }
-        const struct condition *condition =
-            graph_is_conditional(node) ? choice_of(node->operation)->condition : NULL;
-        if (condition != NULL && !is_of(condition, graph)) {
-            *offender = node;
-            *why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-            return refuse(FINDING_GRAPH_CONDITION_FOREIGN, node, condition->address);
         }
         for (size_t i = 0; i < graph_inside_count(node); i++)
             TRY(check_inside(node->inside->graphs[i], is_body || graph_is_conditional(node),
