@@ -58,12 +58,22 @@ static void part_remove(struct captured *part)
     *link = part->next;
 }
 
-/* Adds the nodes of `more` that `tips` lacks. */
 static CUresult tips_add(struct graph_nodes *tips, const struct graph_nodes *more)
 {
-    for (size_t i = 0; i < more->count; i++)
-        if (!graph_nodes_have(tips, more->list[i]) && !graph_nodes_add(tips, more->list[i]))
-            return CUDA_ERROR_OUT_OF_MEMORY;
+    return graph_nodes_merge(tips, more) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* The nodes passed to the API, as dependencies of what is captured next, which may be a kernel. */
+static CUresult tips_of_call(struct graph_nodes *tips, const struct graph *graph,
+                             const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count)
+{
+    TRY(graph_check_dependencies(graph, nodes, data, count, CU_GRAPH_NODE_TYPE_KERNEL));
+    for (size_t i = 0; i < count; i++) {
+        if (graph_nodes_add_edge(tips, (struct graph_node *)nodes[i], graph_edge_data(data, i)))
+            continue;
+        graph_nodes_clear(tips);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -77,14 +87,15 @@ static void forget_event(struct event *event)
     event->captured = NULL;
 }
 
-/* Ends a capture for all its participants. A graph that is not handed out is destroyed. */
+/* Ends a capture for all its participants. A graph that is not handed out is destroyed, and as on an
+ * H200 also one that existed before, if the capture is invalid. */
 static void capture_end(struct capture *capture, bool keep_graph)
 {
     struct capture **link = &driver.captures;
     while (*link != capture) link = &(*link)->next;
     *link = capture->next;
     capture->graph->capturing = false;
-    if (!keep_graph && !capture->borrowed) graph_end(capture->graph);
+    if (!keep_graph && (!capture->borrowed || capture->invalid)) graph_end(capture->graph);
     while (capture->parts != NULL) {
         struct captured *part = capture->parts;
         capture->parts = part->next;
@@ -106,15 +117,24 @@ static void forget_stream(struct stream *stream)
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-/* Makes a new node behind the stream's tips, which it then replaces. */
-static CUresult tip_make(const struct stream *stream, CUgraphNodeType type,
+/* Makes a new node behind the stream's tips, which it then replaces. Behind anything but a kernel,
+ * or with no kernel behind it, an edge is ordinary. `dependent`: a kernel that may begin before a
+ * kernel before it ends (programmatic stream serialization). */
+static CUresult tip_make(const struct stream *stream, CUgraphNodeType type, bool dependent,
                          struct graph_node **made)
 {
+    static const CUgraphEdgeData early = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                          .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
     struct captured *part = stream->captured;
+    const struct graph_nodes *tips = tips_of(part);
     struct graph_node *node = graph_node_make(part->capture->graph, type);
     if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < tips_of(part)->count; i++) {
-        if (graph_edge_add(tips_of(part)->list[i], node)) continue;
+    for (size_t i = 0; i < tips->count; i++) {
+        CUgraphEdgeData data = tips->data[i];
+        if (dependent && graph_edge_is_ordinary(&data)) data = early;
+        if (graph_edge_check(tips->list[i], type, &data) != CUDA_SUCCESS)
+            data = (CUgraphEdgeData){0};
+        if (graph_edge_add(tips->list[i], node, data)) continue;
         graph_node_end(node);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -133,6 +153,7 @@ static CUresult tip_set(const struct stream *stream, struct graph_node *node, CU
         return code;
     }
     tips->list[0] = node;
+    tips->data[0] = (CUgraphEdgeData){0};
     tips->count = 1;
     return CUDA_SUCCESS;
 }
@@ -144,7 +165,7 @@ static CUresult take(struct operation *operation, const struct stream *stream,
     struct graph_node *node;
     CUresult code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (graph_type_of(operation, &type))
-        code = tip_make(stream, type, &node);
+        code = tip_make(stream, type, launch_is_dependent(operation), &node);
     else
         capture_invalidate(stream->captured->capture, code, FINDING_CAPTURE_UNKNOWN_WORK);
     if (code == CUDA_SUCCESS) {
@@ -159,7 +180,7 @@ static CUresult take(struct operation *operation, const struct stream *stream,
 static CUresult add(const struct stream *stream, CUgraphNodeParams *params)
 {
     struct graph_node *node;
-    TRY(tip_make(stream, params->type, &node));
+    TRY(tip_make(stream, params->type, false, &node));
     return tip_set(stream, node, graph_node_set(node, params));
 }
 
@@ -175,6 +196,19 @@ static CUresult record(struct event *event, struct stream *stream, bool external
     event->captured = part_make(part->capture, NULL);
     if (event->captured == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     return tips_add(tips_of(event->captured), tips_of(part));
+}
+
+static CUresult record_port(struct event *event, const struct stream *stream, unsigned char port)
+{
+    struct captured *part = stream->captured;
+    forget_event(event);
+    event->captured = part_make(part->capture, NULL);
+    const CUgraphEdgeData data = {.from_port = port,
+                                  .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    return event->captured != NULL && graph_nodes_add_edge(tips_of(event->captured),
+                                                           tips_of(part)->list[0], data)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult wait(struct stream *stream, struct event *event, bool external)
@@ -216,6 +250,7 @@ void capture_begin(void)
         .take = take,
         .add = add,
         .record = record,
+        .record_port = record_port,
         .wait = wait,
         .forget_event = forget_event,
         .forget_stream = forget_stream,
@@ -231,6 +266,7 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_h
     struct stream *stream;
     struct graph *graph = NULL;
     struct captured *part = NULL;
+    struct graph_nodes tips = {0};
     TRY(stream_resolve(handle, &stream));
     if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
     if (stream_is_legacy(stream)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -238,16 +274,18 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_h
     if (graph_handle != NULL) {
         TRY(graph_find(graph_handle, &graph));
         if (graph->capturing) return CUDA_ERROR_INVALID_VALUE;
-        TRY(graph_check_dependencies(graph, dependencies, data, count));
+        TRY(tips_of_call(&tips, graph, dependencies, data, count));
     }
     struct capture *capture = calloc(1, sizeof *capture);
-    if (capture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    capture->borrowed = graph != NULL;
-    capture->graph = graph != NULL ? graph : graph_make();
-    if (capture->graph == NULL) {
+    const bool borrowed = graph != NULL;
+    if (capture != NULL && !borrowed) graph = graph_make();
+    if (capture == NULL || graph == NULL) {
+        graph_nodes_clear(&tips);
         free(capture);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    capture->borrowed = borrowed;
+    capture->graph = graph;
     capture->graph->capturing = true;
     capture->origin = stream;
     capture->mode = mode;
@@ -257,9 +295,11 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_h
     driver.captures = capture;
     part = part_make(capture, stream);
     stream->captured = part;
-    for (size_t i = 0; part != NULL && i < count; i++)
-        if (!graph_nodes_add(tips_of(part), (struct graph_node *)dependencies[i])) part = NULL;
-    if (part != NULL) return CUDA_SUCCESS;
+    if (part != NULL) {
+        *tips_of(part) = tips;
+        return CUDA_SUCCESS;
+    }
+    graph_nodes_clear(&tips);
     capture_end(capture, false);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -283,13 +323,16 @@ CUresult driver_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
     return begin(hStream, mode, hGraph, dependencies, dependencyData, numDependencies);
 }
 
-/* Marks `tips` and all nodes that they depend on. */
+/* Marks `tips`, the nodes that were let go, and all nodes that these depend on. */
 static CUresult mark_ancestors(struct graph *graph, const struct graph_nodes *tips)
 {
     struct graph_nodes todo = {0};
-    CUresult code = CUDA_SUCCESS;
-    for (struct graph_node *node = graph->first; node != NULL; node = node->next) node->mark = 0;
-    code = tips_add(&todo, tips);
+    CUresult code = tips_add(&todo, tips);
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        node->mark = 0;
+        if (node->let_go && !graph_nodes_have(tips, node) && !graph_nodes_add(&todo, node))
+            code = CUDA_ERROR_OUT_OF_MEMORY;
+    }
     for (size_t i = 0; i < todo.count; i++) todo.list[i]->mark = 1;
     for (size_t i = 0; i < todo.count && code == CUDA_SUCCESS; i++) {
         const struct graph_nodes *before = &todo.list[i]->before;
@@ -303,8 +346,9 @@ static CUresult mark_ancestors(struct graph *graph, const struct graph_nodes *ti
     return code;
 }
 
-/* Checks that the work of every stream was joined: its last nodes precede the origin's last
- * nodes. */
+/* Checks that the work of every stream was joined: its last nodes precede the origin's last nodes,
+ * or nodes of which the program has said that no later work is behind them
+ * (cudaStreamSetCaptureDependencies). */
 static CUresult check_joined(const struct capture *capture)
 {
     TRY(mark_ancestors(capture->graph, tips_of(capture->origin->captured)));
@@ -372,11 +416,14 @@ CUresult driver_cuStreamGetCaptureInfo_v3(CUstream hStream,
                          : part->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                                   : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (*captureStatus_out != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
+    const struct graph_nodes *tips = tips_of(part);
+    if (dependencies_out != NULL && edgeData_out == NULL && graph_nodes_have_data(tips))
+        return CUDA_ERROR_LOSSY_QUERY;
     if (id_out != NULL) *id_out = part->capture->id;
     if (graph_out != NULL) *graph_out = (CUgraph)part->capture->graph;
-    if (dependencies_out != NULL) *dependencies_out = (const CUgraphNode *)tips_of(part)->list;
-    if (numDependencies_out != NULL) *numDependencies_out = tips_of(part)->count;
-    if (edgeData_out != NULL) *edgeData_out = NULL; /* NULL: every edge is ordinary */
+    if (dependencies_out != NULL) *dependencies_out = (const CUgraphNode *)tips->list;
+    if (numDependencies_out != NULL) *numDependencies_out = tips->count;
+    if (edgeData_out != NULL) *edgeData_out = tips->data;
     return CUDA_SUCCESS;
 }
 
@@ -407,24 +454,27 @@ CUresult driver_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNo
                                                      size_t numDependencies, unsigned int flags)
 {
     struct stream *stream;
-    struct graph_nodes tips = {0};
+    struct graph_nodes tips = {0}, more = {0};
     if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) return CUDA_ERROR_INVALID_VALUE;
     TRY(stream_resolve(hStream, &stream));
     struct captured *part = stream->captured;
     if (part == NULL) return CUDA_ERROR_ILLEGAL_STATE;
     if (part->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    TRY(graph_check_dependencies(part->capture->graph, dependencies, dependencyData,
-                                 numDependencies));
-    CUresult code = CUDA_SUCCESS;
-    if (flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES) code = tips_add(&tips, tips_of(part));
-    for (size_t i = 0; i < numDependencies && code == CUDA_SUCCESS; i++) {
-        struct graph_node *node = (struct graph_node *)dependencies[i];
-        if (!graph_nodes_have(&tips, node) && !graph_nodes_add(&tips, node))
-            code = CUDA_ERROR_OUT_OF_MEMORY;
+    TRY(tips_of_call(&more, part->capture->graph, dependencies, dependencyData, numDependencies));
+    const bool adds = flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES;
+    CUresult code = adds ? tips_add(&tips, tips_of(part)) : CUDA_SUCCESS;
+    if (code == CUDA_SUCCESS) code = tips_add(&tips, &more);
+    if (code == CUDA_SUCCESS && !graph_nodes_reserve(&tips, 1)) code = CUDA_ERROR_OUT_OF_MEMORY;
+    graph_nodes_clear(&more);
+    if (code != CUDA_SUCCESS) {
+        graph_nodes_clear(&tips);
+        return code;
     }
-    graph_nodes_clear(code == CUDA_SUCCESS ? tips_of(part) : &tips);
-    if (code == CUDA_SUCCESS) *tips_of(part) = tips;
-    return code;
+    for (size_t i = 0; i < tips_of(part)->count && !adds; i++)
+        tips_of(part)->list[i]->let_go = true;
+    graph_nodes_clear(tips_of(part));
+    *tips_of(part) = tips;
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,

@@ -263,10 +263,14 @@ static CUgraphExecUpdateResult pair_graphs(struct graph *graph, struct graph *wi
     }
     for (size_t i = 0; i < todo.count && result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++) {
         for (size_t k = 0; k < todo.list[i]->before.count; k++) {
-            node = todo.list[i]->before.list[k];
-            other = todo.list[i]->pair->before.list[k];
-            if (node->pair == other) continue;
-            if (node->pair != NULL || other->pair != NULL)
+            const struct graph_nodes *before = &todo.list[i]->before;
+            const struct graph_nodes *others = &todo.list[i]->pair->before;
+            node = before->list[k];
+            other = others->list[k];
+            const bool alike =
+                memcmp(&before->data[k], &others->data[k], sizeof *before->data) == 0;
+            if (alike && node->pair == other) continue;
+            if (!alike || node->pair != NULL || other->pair != NULL)
                 result = no_match(info, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
                                   todo.list[i]->pair, other);
             else

@@ -10,48 +10,109 @@
 
 /* ---- sets of nodes ----------------------------------------------------------------------- */
 
+bool graph_nodes_reserve(struct graph_nodes *nodes, size_t count)
+{
+    size_t room = nodes->room ? nodes->room : 4;
+    while (room < count) room *= 2;
+    if (room == nodes->room) return true;
+    struct graph_node **list = reallocarray(nodes->list, room, sizeof *list);
+    if (list == NULL) return false;
+    nodes->list = list;
+    CUgraphEdgeData *data = reallocarray(nodes->data, room, sizeof *data);
+    if (data == NULL) return false;
+    nodes->data = data;
+    nodes->room = room;
+    return true;
+}
+
+bool graph_nodes_add_edge(struct graph_nodes *nodes, struct graph_node *node, CUgraphEdgeData data)
+{
+    if (!graph_nodes_reserve(nodes, nodes->count + 1)) return false;
+    nodes->list[nodes->count] = node;
+    nodes->data[nodes->count++] = data;
+    return true;
+}
+
 bool graph_nodes_add(struct graph_nodes *nodes, struct graph_node *node)
 {
-    if (nodes->count == nodes->room) {
-        size_t room = nodes->room ? nodes->room * 2 : 4;
-        struct graph_node **list = reallocarray(nodes->list, room, sizeof *list);
-        if (list == NULL) return false;
-        nodes->list = list;
-        nodes->room = room;
-    }
-    nodes->list[nodes->count++] = node;
-    return true;
+    return graph_nodes_add_edge(nodes, node, (CUgraphEdgeData){0});
+}
+
+/* The place of the node in the list; `count`: it is not there. */
+static size_t place_of(const struct graph_nodes *nodes, const struct graph_node *node)
+{
+    size_t i = 0;
+    while (i < nodes->count && nodes->list[i] != node) i++;
+    return i;
 }
 
 bool graph_nodes_have(const struct graph_nodes *nodes, const struct graph_node *node)
 {
+    return place_of(nodes, node) < nodes->count;
+}
+
+bool graph_nodes_merge(struct graph_nodes *nodes, const struct graph_nodes *more)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        const size_t place = place_of(nodes, more->list[i]);
+        if (place == nodes->count) {
+            if (!graph_nodes_add_edge(nodes, more->list[i], more->data[i])) return false;
+        } else if (graph_edge_is_ordinary(&more->data[i])) {
+            nodes->data[place] = more->data[i];
+        }
+    }
+    return true;
+}
+
+bool graph_nodes_have_data(const struct graph_nodes *nodes)
+{
     for (size_t i = 0; i < nodes->count; i++)
-        if (nodes->list[i] == node) return true;
+        if (!graph_edge_is_ordinary(&nodes->data[i])) return true;
     return false;
 }
 
 void graph_nodes_remove(struct graph_nodes *nodes, const struct graph_node *node)
 {
-    for (size_t i = 0; i < nodes->count; i++) {
-        if (nodes->list[i] != node) continue;
-        nodes->count--;
-        memmove(&nodes->list[i], &nodes->list[i + 1], (nodes->count - i) * sizeof *nodes->list);
-        return;
-    }
+    const size_t i = place_of(nodes, node);
+    if (i == nodes->count) return;
+    nodes->count--;
+    memmove(&nodes->list[i], &nodes->list[i + 1], (nodes->count - i) * sizeof *nodes->list);
+    memmove(&nodes->data[i], &nodes->data[i + 1], (nodes->count - i) * sizeof *nodes->data);
 }
 
 void graph_nodes_clear(struct graph_nodes *nodes)
 {
     free(nodes->list);
+    free(nodes->data);
     *nodes = (struct graph_nodes){0};
 }
 
-bool graph_edge_add(struct graph_node *from, struct graph_node *to)
+bool graph_edge_add(struct graph_node *from, struct graph_node *to, CUgraphEdgeData data)
 {
-    if (!graph_nodes_add(&from->after, to)) return false;
-    if (graph_nodes_add(&to->before, from)) return true;
+    if (!graph_nodes_add_edge(&from->after, to, data)) return false;
+    if (graph_nodes_add_edge(&to->before, from, data)) return true;
     from->after.count--;
     return false;
+}
+
+bool graph_edge_is_ordinary(const CUgraphEdgeData *data)
+{
+    static const CUgraphEdgeData ordinary;
+    return memcmp(data, &ordinary, sizeof ordinary) == 0;
+}
+
+CUresult graph_edge_check(const struct graph_node *from, CUgraphNodeType to,
+                          const CUgraphEdgeData *data)
+{
+    if (data == NULL || graph_edge_is_ordinary(data)) return CUDA_SUCCESS;
+    const CUgraphEdgeData known = {.from_port = data->from_port,
+                                   .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    const bool right = memcmp(data, &known, sizeof known) == 0 &&
+                       (data->from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+                        data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER) &&
+                       from->params.type == CU_GRAPH_NODE_TYPE_KERNEL &&
+                       to == CU_GRAPH_NODE_TYPE_KERNEL;
+    return right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- handles ----------------------------------------------------------------------------- */
@@ -78,23 +139,15 @@ CUresult graph_exec_find(CUgraphExec handle, struct graph_exec **exec)
     return CUDA_SUCCESS;
 }
 
-/* Only ordinary edges are supported; edges for programmatic launches are refused. */
-static CUresult check_edge(const CUgraphEdgeData *data)
-{
-    static const CUgraphEdgeData ordinary;
-    if (data == NULL || memcmp(data, &ordinary, sizeof ordinary) == 0) return CUDA_SUCCESS;
-    return finding_unsupported("edges between graph nodes with ports or of programmatic type");
-}
-
 CUresult graph_check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,
-                                  const CUgraphEdgeData *data, size_t count)
+                                  const CUgraphEdgeData *data, size_t count, CUgraphNodeType to)
 {
     if (count > 0 && dependencies == NULL) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
         struct graph_node *node;
         TRY(graph_node_find(dependencies[i], &node));
         if (node->graph != graph) return CUDA_ERROR_INVALID_VALUE;
-        TRY(check_edge(data != NULL ? &data[i] : NULL));
+        TRY(graph_edge_check(node, to, data != NULL ? &data[i] : NULL));
         for (size_t k = 0; k < i; k++)
             if (dependencies[k] == dependencies[i]) return CUDA_ERROR_INVALID_VALUE;
     }
@@ -138,6 +191,14 @@ struct graph_node *graph_node_of_source(const struct graph *graph, uint64_t sour
     return NULL;
 }
 
+/* Gives the copy of a node the edges to the copies of the nodes in `from`. */
+static bool copy_edges(struct graph_nodes *to, const struct graph_nodes *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        if (!graph_nodes_add_edge(to, from->list[i]->pair, from->data[i])) return false;
+    return true;
+}
+
 CUresult graph_copy(const struct graph *graph, struct graph **copy)
 {
     CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
@@ -156,10 +217,9 @@ CUresult graph_copy(const struct graph *graph, struct graph **copy)
     /* Both lists of edges keep their order. */
     code = CUDA_ERROR_OUT_OF_MEMORY;
     for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
-        for (size_t i = 0; i < node->before.count; i++)
-            if (!graph_nodes_add(&node->pair->before, node->before.list[i]->pair)) goto failed;
-        for (size_t i = 0; i < node->after.count; i++)
-            if (!graph_nodes_add(&node->pair->after, node->after.list[i]->pair)) goto failed;
+        if (!copy_edges(&node->pair->before, &node->before) ||
+            !copy_edges(&node->pair->after, &node->after))
+            goto failed;
     }
     if (!user_objects_share(graph, made) || !graph_conditions_share(graph, made)) goto failed;
     *copy = made;
@@ -250,17 +310,21 @@ CUresult driver_cuGraphDestroyNode(CUgraphNode hNode)
 /* ---- queries ----------------------------------------------------------------------------- */
 
 /* Returns a list as the API does: without `list`, the number of nodes in `*count`; with it, as many
- * nodes as `*count` allows, the remaining entries NULL, and the number of nodes written. */
+ * nodes as `*count` allows, the remaining entries NULL, and the number of nodes written. A list of
+ * edges without room for their data is refused if it would lose some. */
 static CUresult answer_nodes(const struct graph_nodes *nodes, CUgraphNode *list,
                              CUgraphEdgeData *data, size_t *count)
 {
     NEED_POINTER(count);
     if (list == NULL && data != NULL) return CUDA_ERROR_INVALID_VALUE;
     const size_t room = *count;
-    if (list != NULL)
-        for (size_t i = 0; i < room; i++)
-            list[i] = i < nodes->count ? (CUgraphNode)nodes->list[i] : NULL;
-    if (data != NULL) memset(data, 0, room * sizeof *data);
+    if (list != NULL && data == NULL && graph_nodes_have_data(nodes))
+        return CUDA_ERROR_LOSSY_QUERY;
+    for (size_t i = 0; list != NULL && i < room; i++) {
+        list[i] = i < nodes->count ? (CUgraphNode)nodes->list[i] : NULL;
+        if (data != NULL)
+            data[i] = i < nodes->count ? nodes->data[i] : (CUgraphEdgeData){0};
+    }
     *count = list == NULL || nodes->count < room ? nodes->count : room;
     return CUDA_SUCCESS;
 }
@@ -301,16 +365,19 @@ CUresult driver_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNod
     TRY(graph_find(hGraph, &graph));
     if ((from == NULL) != (to == NULL) || (from == NULL && edgeData != NULL))
         return CUDA_ERROR_INVALID_VALUE;
+    if (edgeData != NULL) memset(edgeData, 0, *numEdges * sizeof *edgeData);
     for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        if (from != NULL && edgeData == NULL && graph_nodes_have_data(&node->after))
+            return CUDA_ERROR_LOSSY_QUERY;
         for (size_t i = 0; i < node->after.count; i++, count++) {
             if (from == NULL || count >= *numEdges) continue;
             from[count] = (CUgraphNode)node;
             to[count] = (CUgraphNode)node->after.list[i];
+            if (edgeData != NULL) edgeData[count] = node->after.data[i];
         }
     }
     if (from != NULL)
         for (size_t i = count; i < *numEdges; i++) from[i] = to[i] = NULL;
-    if (edgeData != NULL) memset(edgeData, 0, *numEdges * sizeof *edgeData);
     if (from == NULL || count < *numEdges) *numEdges = count;
     return CUDA_SUCCESS;
 }
@@ -386,6 +453,7 @@ static CUresult ends_find(const struct graph *graph, CUgraphNode from, CUgraphNo
     return CUDA_SUCCESS;
 }
 
+/* The data of the edges does not matter to their removal, as on an H200. */
 static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
                              const CUgraphEdgeData *data, size_t count, bool add)
 {
@@ -399,7 +467,8 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
     /* All edges are checked before any is changed. */
     for (size_t i = 0; i < count; i++) {
         TRY(ends_find(graph, from[i], to[i], &first, &second));
-        TRY(check_edge(data != NULL ? &data[i] : NULL));
+        if (add)
+            TRY(graph_edge_check(first, second->params.type, data != NULL ? &data[i] : NULL));
         bool there = graph_nodes_have(&first->after, second);
         for (size_t k = 0; k < i; k++)
             if (from[k] == from[i] && to[k] == to[i]) there = add;
@@ -407,7 +476,8 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
     }
     for (size_t i = 0; i < count; i++) {
         ends_find(graph, from[i], to[i], &first, &second);
-        if (add && !graph_edge_add(first, second)) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (add && !graph_edge_add(first, second, graph_edge_data(data, i)))
+            return CUDA_ERROR_OUT_OF_MEMORY;
         if (add) continue;
         graph_nodes_remove(&first->after, second);
         graph_nodes_remove(&second->before, first);

@@ -81,6 +81,18 @@ struct operation *graph_launch_copy(const struct launching *launching,
     return copy;
 }
 
+/* Lets the operation of a kernel node begin early beside a kernel that permits it. */
+static void follow_early(const struct graph_node *node, struct operation *operation)
+{
+    for (size_t i = 0; i < node->before.count; i++) {
+        const CUgraphEdgeData *data = &node->before.data[i];
+        const struct graph_node *before = node->before.list[i];
+        if (!graph_edge_is_ordinary(data) && !before->disabled)
+            launch_follow(operation, before->operation, before->op,
+                          data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
+    }
+}
+
 /* Submits one node behind launching->after. */
 static CUresult launch_node(struct launching *launching, struct graph_node *node, size_t count)
 {
@@ -113,6 +125,7 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     if (flies) flight = copies ? copy_begins(operation) : fill_flight(operation);
     struct timeline_work work = node->work;
     work.beside = launching->within != NULL;
+    follow_early(node, operation);
     const CUresult code = operation_submit_part(operation, carrier, node->lane, &work,
                                                 launching->after, count, &node->op);
     if (flies) copy_submitted(&flight, node->op);

@@ -421,14 +421,16 @@ CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraph
     NEED_POINTER(handle);
     TRY(graph_find(graph_handle, &graph));
     TRY(check_kind(params->type));
-    TRY(graph_check_dependencies(graph, dependencies, data, count));
+    TRY(graph_check_dependencies(graph, dependencies, data, count, params->type));
     TRY(check_embedded(graph, params));
     if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !graph_may_free(graph, params->free.dptr))
         return CUDA_ERROR_INVALID_VALUE;
     struct graph_node *node = graph_node_make(graph, params->type);
     if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (!graph_edge_add((struct graph_node *)dependencies[i], node)) goto failed;
+        if (!graph_edge_add((struct graph_node *)dependencies[i], node,
+                            graph_edge_data(data, i)))
+            goto failed;
     code = graph_node_set(node, params);
     if (code != CUDA_SUCCESS) goto failed;
     *handle = (CUgraphNode)node;

@@ -14,8 +14,10 @@ struct user_object;
 
 /* ---- graphs ------------------------------------------------------------------------------- */
 
+/* Nodes, or the ends of edges to nodes. */
 struct graph_nodes {
     struct graph_node **list;
+    CUgraphEdgeData *data; /* of the edge to each; zero: an ordinary edge */
     size_t count, room;
 };
 
@@ -38,6 +40,7 @@ struct graph_node {
     int priority;                     /* of a kernel node */
     bool disabled;                    /* in an executable graph: switched off */
     bool sealed;                      /* allocation node: its graph was instantiated */
+    bool let_go;                      /* a capture was told to forget that later work is behind it */
     struct graph_nodes before, after; /* edges, in order of creation */
     struct graph_node *next, *previous;
 
@@ -102,16 +105,34 @@ static inline size_t graph_inside_count(const struct graph_node *node)
 /* The copy of the node with that id in `graph` or in a graph inside it; NULL: none. */
 struct graph_node *graph_node_of_source(const struct graph *graph, uint64_t source);
 
-bool graph_nodes_add(struct graph_nodes *nodes, struct graph_node *node); /* false: no memory */
+/* All three return false if memory runs out. */
+bool graph_nodes_reserve(struct graph_nodes *nodes, size_t count);
+bool graph_nodes_add(struct graph_nodes *nodes, struct graph_node *node);
+bool graph_nodes_add_edge(struct graph_nodes *nodes, struct graph_node *node, CUgraphEdgeData data);
 bool graph_nodes_have(const struct graph_nodes *nodes, const struct graph_node *node);
+/* Adds the edges to nodes that the list lacks; of two edges to one node the ordinary one stays, which
+ * says more. Returns false if memory runs out. */
+bool graph_nodes_merge(struct graph_nodes *nodes, const struct graph_nodes *more);
+/* Is there an edge other than ordinary ones? */
+bool graph_nodes_have_data(const struct graph_nodes *nodes);
 void graph_nodes_remove(struct graph_nodes *nodes, const struct graph_node *node);
 void graph_nodes_clear(struct graph_nodes *nodes);
 /* Adds an edge. Returns false, with nothing added, if memory runs out. */
-bool graph_edge_add(struct graph_node *from, struct graph_node *to);
+bool graph_edge_add(struct graph_node *from, struct graph_node *to, CUgraphEdgeData data);
+/* The data of an edge as passed to the API. */
+static inline CUgraphEdgeData graph_edge_data(const CUgraphEdgeData *data, size_t i)
+{
+    return data != NULL ? data[i] : (CUgraphEdgeData){0};
+}
+bool graph_edge_is_ordinary(const CUgraphEdgeData *data);
+/* Checks the data of an edge, NULL for an ordinary one. Any other edge is programmatic: from a
+ * kernel, which tells when the next kernel may begin, to a kernel. */
+CUresult graph_edge_check(const struct graph_node *from, CUgraphNodeType to,
+                          const CUgraphEdgeData *data);
 
-/* Checks dependencies as passed to the API: distinct nodes of `graph`, with ordinary edges. */
+/* Checks dependencies as passed to the API, of a node of type `to`: distinct nodes of `graph`. */
 CUresult graph_check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,
-                                  const CUgraphEdgeData *data, size_t count);
+                                  const CUgraphEdgeData *data, size_t count, CUgraphNodeType to);
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 

@@ -777,6 +777,24 @@ CUresult launch_set_like(struct operation *operation, const struct operation *ot
     return CUDA_SUCCESS;
 }
 
+bool launch_is_dependent(const struct operation *operation)
+{
+    return operation->record.what == TRACE_KERNEL &&
+           ((const struct launch *)(const void *)operation->payload)->dependent;
+}
+
+void launch_follow(struct operation *operation, const struct operation *primary,
+                   struct timeline_op *op, bool at_once)
+{
+    struct launch *launch = (void *)operation->payload;
+    const struct launch *before = (const void *)primary->payload;
+    const bool lets = at_once || exec_function_info(before->function->code)->triggers;
+    if (!lets || exec_function_info(launch->function->code)->launches ||
+        launch->noted.primary != NULL || timeline_host_knows_op(driver.timeline, op))
+        return;
+    launch->noted.primary = timeline_op_retain(op);
+}
+
 void launch_set_cooperative(struct operation *operation, bool cooperative)
 {
     ((struct launch *)(void *)operation->payload)->cooperative = cooperative;
@@ -811,6 +829,34 @@ CUresult driver_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
                          kernelParams, NULL);
 }
 
+/* An event that a launch itself records. */
+struct told_event {
+    const CUlaunchAttribute *attribute; /* NULL: none */
+    CUevent event;
+    bool at_once; /* when all blocks have begun, else at the kernel's trigger */
+};
+
+/* Launches a kernel that records an event: only during a capture, where it gives the next kernel's
+ * edge its type. */
+static CUresult submit_telling(CUfunction handle, CUstream stream_handle,
+                               const struct launch *shape, void **parameters, void **extra,
+                               const struct told_event *told)
+{
+    struct stream *stream;
+    TRY(stream_for_work(stream_handle, &stream));
+    if (stream->captured == NULL)
+        return attribute_unsupported(told->attribute->id,
+                                     "launch attribute %s outside of a stream capture");
+    struct event *event = object_find(told->event, OBJECT_EVENT);
+    if (event == NULL) return capture_refuse(stream, object_error(told->event));
+    if (!(event->flags & CU_EVENT_DISABLE_TIMING) || (event->flags & CU_EVENT_INTERPROCESS))
+        return capture_refuse(stream, CUDA_ERROR_INVALID_VALUE);
+    TRY(submit_launch(handle, stream_handle, shape, parameters, extra));
+    return capturing->record_port(event, stream,
+                                  told->at_once ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+                                                : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
+}
+
 CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
                                  void **extra)
 {
@@ -821,6 +867,7 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
         .dynamic_shared = config->sharedMemBytes,
     };
+    struct told_event told = {.attribute = NULL};
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const CUlaunchAttribute *attribute = &config->attrs[i];
         const CUlaunchAttributeValue *value = &attribute->value;
@@ -840,6 +887,13 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
             shape.dependent = value->programmaticStreamSerializationAllowed != 0;
             break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+            told = (struct told_event){attribute, value->programmaticEvent.event,
+                                       value->programmaticEvent.triggerAtBlockStart != 0};
+            break;
+        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+            told = (struct told_event){attribute, value->launchCompletionEvent.event, true};
+            break;
         /* Hints and permissions: ignoring them is one of the behaviours that they allow. */
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
@@ -858,5 +912,7 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
             return attribute_unsupported(attribute->id, "launch attribute %s");
         }
     }
+    if (told.attribute != NULL)
+        return submit_telling(f, config->hStream, &shape, kernelParams, extra, &told);
     return submit_launch(f, config->hStream, &shape, kernelParams, extra);
 }

@@ -29,6 +29,12 @@ void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_
 size_t launch_arguments(const struct operation *operation, void **list);
 bool launch_is_cooperative(const struct operation *operation);
 void launch_set_cooperative(struct operation *operation, bool cooperative);
+/* Was the kernel launched with programmatic stream serialization? */
+bool launch_is_dependent(const struct operation *operation);
+/* The kernel that is about to be submitted may begin before the kernel of `primary`, submitted as
+ * `op`, has ended: at that kernel's trigger or, `at_once`, when its blocks have begun. */
+void launch_follow(struct operation *operation, const struct operation *primary,
+                   struct timeline_op *op, bool at_once);
 /* Blocks per cluster axis; zeros: no clusters. */
 void launch_cluster(const struct operation *operation, unsigned cluster[3]);
 CUresult launch_set_cluster(struct operation *operation, const unsigned cluster[3]);
