@@ -136,5 +136,6 @@ cudaError_t runtime_cudaEventSynchronize(cudaEvent_t event)
 
 cudaError_t runtime_cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
+    if (ms == NULL) return cudaErrorInvalidValue;
     return runtime_error(cuEventElapsedTime(ms, start, end));
 }

@@ -112,6 +112,7 @@ struct timeline {
     struct timeline_op *oldest, *youngest; /* operations that have not run, by number */
     size_t unrun_count;
     size_t begun_count;                    /* of those, kernels that have begun */
+    size_t value_count;                    /* and operations that wait for a value */
     unsigned run_untils;                   /* calls of run_until that are running something */
     bool holds;                            /* set by timeline_hold */
     struct timeline_op *earliest, *latest; /* operations that are not settled, by number */

@@ -260,6 +260,7 @@ static void unrun_list_remove(struct timeline_op *op)
     assert(timeline->unrun_count > 0);
     timeline->unrun_count--;
     if (op->begun) timeline->begun_count--;
+    if (op->work.waits) timeline->value_count--;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -573,6 +574,7 @@ static void op_enter(struct timeline_op *op, struct timeline_stream *stream, boo
     *(timeline->youngest != NULL ? &timeline->youngest->younger : &timeline->oldest) = op;
     timeline->youngest = op;
     timeline->unrun_count++;
+    if (op->work.waits) timeline->value_count++;
 }
 
 /* Puts work into the timeline: in stream order or, for a part, only after `extra`. */
@@ -866,8 +868,9 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
     struct timeline *timeline = op->timeline;
     timeline_op_retain(op);
     clock_until(timeline, now_ns);
-    if (!has_ended(op, now_ns) && clock_any_overdue(timeline)) {
-        /* A kernel of unknown duration may be what holds `op` up. */
+    if (!has_ended(op, now_ns) && (clock_any_overdue(timeline) || timeline->value_count > 0)) {
+        /* A kernel of unknown duration may be what holds `op` up, or a wait for a value that has
+         * come. */
         bool possible = run_if_possible(timeline, op);
         do {
             clock_until(timeline, now_ns);

@@ -132,10 +132,16 @@ static void handles_and_nodes()
             say(name, conditional(graph, nullptr, handle_of(graph), type, size, bodies, &node));
         }
     say("node of handle 0", conditional(graph, nullptr, 0, cudaGraphCondTypeIf, 1, bodies, &node));
-    say("node of another graph's handle",
+    // A GPU's handles are numbers within their graph: this one is also one of `graph`.
+    say("~node of another graph's handle",
         conditional(graph, nullptr, handle_of(other), cudaGraphCondTypeIf, 1, bodies, &node));
     cudaGraphExec_t exec;
-    say("  and instantiate", cudaGraphInstantiate(&exec, graph, 0));
+    say("~  and instantiate", cudaGraphInstantiate(&exec, graph, 0));
+    cudaGraph_t empty;
+    CHECK(cudaGraphCreate(&empty, 0));
+    say("node of a handle that its graph lacks",
+        conditional(empty, nullptr, handle_of(graph), cudaGraphCondTypeIf, 1, bodies, &node));
+    CHECK(cudaGraphDestroy(empty));
     handle = handle_of(graph);
     say("first node of a handle",
         conditional(graph, nullptr, handle, cudaGraphCondTypeIf, 1, bodies, &node));

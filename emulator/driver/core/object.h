@@ -113,6 +113,8 @@ struct context {
     struct stream *per_thread; /* list */
     size_t per_thread_count;   /* its length, and that at which ended threads are looked for */
     size_t per_thread_most;
+    struct timeline_op *gate; /* what new streams begin behind (cuCtxWaitEvent); a reference, NULL:
+                                 nothing */
     struct object *objects; /* objects that end with it */
     size_t limits[LIMITS];  /* by CUlimit */
     CUfunc_cache cache;

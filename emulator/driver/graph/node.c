@@ -24,9 +24,10 @@ static CUresult make_kernel(CUgraphNodeParams *params, struct operation **operat
     return launch_operation(&params->kernel, operation, work);
 }
 
-static void describe_kernel(const struct operation *operation, CUgraphNodeParams *params)
+static bool describe_kernel(const struct operation *operation, CUgraphNodeParams *params)
 {
     launch_describe(operation, &params->kernel);
+    return true;
 }
 
 static CUresult make_copy(CUgraphNodeParams *params, struct operation **operation,
@@ -37,10 +38,11 @@ static CUresult make_copy(CUgraphNodeParams *params, struct operation **operatio
     return copy_operation(context, &params->memcpy.copyParams, operation, work);
 }
 
-static void describe_copy(const struct operation *operation, CUgraphNodeParams *params)
+static bool describe_copy(const struct operation *operation, CUgraphNodeParams *params)
 {
     params->memcpy.copyCtx = (CUcontext)operation->context;
     copy_describe(operation, &params->memcpy.copyParams);
+    return true;
 }
 
 static CUresult make_fill(CUgraphNodeParams *params, struct operation **operation,
@@ -51,10 +53,11 @@ static CUresult make_fill(CUgraphNodeParams *params, struct operation **operatio
     return fill_operation(context, &params->memset, operation, work);
 }
 
-static void describe_fill(const struct operation *operation, CUgraphNodeParams *params)
+static bool describe_fill(const struct operation *operation, CUgraphNodeParams *params)
 {
     fill_describe(operation, &params->memset);
     params->memset.ctx = (CUcontext)operation->context;
+    return true;
 }
 
 static CUresult make_host(CUgraphNodeParams *params, struct operation **operation,
@@ -65,9 +68,22 @@ static CUresult make_host(CUgraphNodeParams *params, struct operation **operatio
                                    operation);
 }
 
-static void describe_host(const struct operation *operation, CUgraphNodeParams *params)
+static bool describe_host(const struct operation *operation, CUgraphNodeParams *params)
 {
-    host_function_describe(operation, &params->host);
+    return host_function_describe(operation, &params->host);
+}
+
+static CUresult make_values(CUgraphNodeParams *params, struct operation **operation,
+                            struct timeline_work *work)
+{
+    struct context *context;
+    TRY(context_of(params->memOp.ctx, &context));
+    return values_operation(context, &params->memOp, operation, work);
+}
+
+static bool describe_values(const struct operation *operation, CUgraphNodeParams *params)
+{
+    return values_describe(operation, &params->memOp);
 }
 
 /* An event node refers to its event by handle: a launch sets the event's record, or waits for
@@ -142,6 +158,14 @@ static CUgraphExecUpdateResult replace_fill(const struct graph_node *node,
                : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
+static CUgraphExecUpdateResult replace_values(const struct graph_node *node,
+                                              const struct graph_node *with)
+{
+    return values_are_like(node->operation, with->operation)
+               ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+               : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
 /* The parameters of memory nodes are fixed. */
 static CUgraphExecUpdateResult replace_memory(const struct graph_node *node,
                                               const struct graph_node *with)
@@ -166,8 +190,9 @@ static const struct node_kind {
     /* NULL: nodes of this type have no operation. */
     CUresult (*make)(CUgraphNodeParams *params, struct operation **operation,
                      struct timeline_work *work);
-    /* Reads the parameters from a captured operation. NULL: this type is never captured. */
-    void (*describe)(const struct operation *operation, CUgraphNodeParams *params);
+    /* Reads the parameters from a captured operation; false: no node of this type can hold it.
+     * NULL: this type is never captured. */
+    bool (*describe)(const struct operation *operation, CUgraphNodeParams *params);
     enum trace_what captured;
     bool supported;
     bool fixed; /* its parameters cannot be changed: cuGraphNodeSetParams, cuGraphExecNodeSetParams
@@ -195,7 +220,9 @@ static const struct node_kind {
                                       true, true, replace_memory},
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, NULL, TRACE_WHAT_NONE, true, true,
                                      replace_memory},
-    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {.name = "batch of memory operations"},
+    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {"batch of memory operations", make_values,
+                                         describe_values, TRACE_WHAT_NONE, true, false,
+                                         replace_values},
     [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {"conditional", NULL, NULL, TRACE_WHAT_NONE, true, true,
                                         replace_conditional},
 };
@@ -209,11 +236,11 @@ const char *graph_type_name(CUgraphNodeType type)
 
 bool graph_type_of(const struct operation *operation, CUgraphNodeType *type)
 {
-    CUDA_HOST_NODE_PARAMS_v2 host;
+    CUgraphNodeParams params;
     for (int i = 0; i < KINDS; i++) {
         if (kinds[i].captured != operation->record.what || kinds[i].describe == NULL) continue;
         *type = (CUgraphNodeType)i;
-        return i != CU_GRAPH_NODE_TYPE_HOST || host_function_describe(operation, &host);
+        return kinds[i].describe(operation, &params);
     }
     return false;
 }
@@ -282,8 +309,8 @@ void graph_node_end(struct graph_node *node)
     object_free(&node->object);
 }
 
-/* Replaces the node's work by `operation`. `params` are its parameters; the node makes its own copy
- * of kernel arguments. */
+/* Replaces the node's work by `operation`. `params` are its parameters; the node makes its own list
+ * of kernel arguments, and the operation has a batch. */
 static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *params,
                           struct operation *operation, const struct timeline_work *work)
 {
@@ -294,6 +321,8 @@ static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *para
         launch_arguments(operation, arguments);
         own.kernel.kernelParams = arguments;
         own.kernel.extra = NULL;
+    } else if (own.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+        values_describe(operation, &own.memOp);
     }
     node_empty(node);
     node->params = own;

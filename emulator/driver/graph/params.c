@@ -378,6 +378,52 @@ EVENT_FUNCTIONS(EventRecord, CU_GRAPH_NODE_TYPE_EVENT_RECORD, eventRecord)
 EVENT_FUNCTIONS(EventWait, CU_GRAPH_NODE_TYPE_WAIT_EVENT, eventWait)
 #undef EVENT_FUNCTIONS
 
+/* ---- batches of memory operations -------------------------------------------------------- */
+
+static CUgraphNodeParams values_of(const CUDA_BATCH_MEM_OP_NODE_PARAMS *params)
+{
+    return (CUgraphNodeParams){
+        .type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+        .memOp = {params->ctx, params->count, params->paramArray, params->flags}};
+}
+
+CUresult driver_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                         const CUgraphNode *dependencies, size_t numDependencies,
+                                         const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = values_of(nodeParams);
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
+}
+
+CUresult driver_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
+                                               CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
+{
+    struct graph_node *node;
+    NEED_POINTER(nodeParams_out);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, &node));
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params = &node->params.memOp;
+    *nodeParams_out = (CUDA_BATCH_MEM_OP_NODE_PARAMS){params->ctx, params->count,
+                                                      params->paramArray, params->flags};
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
+                                               const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = values_of(nodeParams);
+    return node_set(hNode, &params);
+}
+
+CUresult driver_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                   const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = values_of(nodeParams);
+    return graph_exec_set(hGraphExec, hNode, &params);
+}
+
 /* ---- memory ------------------------------------------------------------------------------ */
 
 CUresult driver_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,

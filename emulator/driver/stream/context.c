@@ -76,6 +76,8 @@ static void context_end(struct context *context, bool implicit)
     findings_context_abandoned(context);
     while (context->objects != NULL) context->objects->end(context->objects, true);
     release_memory(context);
+    timeline_op_release(context->gate);
+    context->gate = NULL;
     timeline_context_destroy(context->time);
     context->time = NULL;
     context->legacy = NULL;

@@ -53,11 +53,32 @@ CUresult driver_cuEventDestroy(CUevent hEvent)
     return CUDA_SUCCESS;
 }
 
+struct operation *event_record_operation(const struct event *event, const struct stream *stream,
+                                         struct timeline_work *work)
+{
+    const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
+    *work =
+        (struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK, .passive = !timed};
+    struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
+    if (operation != NULL) operation->record.object = event->object.id;
+    return operation;
+}
+
+void event_set_record(struct event *event, struct timeline_op *op)
+{
+    if (event->captured != NULL) capturing->forget_event(event);
+    timeline_op_release(event->record); /* earlier waits keep the record that they took */
+    event->record = op;
+    /* Another process may wait for the event and inform this one's host: memory/ipc.c. */
+    if (event->flags & CU_EVENT_INTERPROCESS) timeline_finish(op);
+}
+
 CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 {
     struct event *event;
     struct stream *stream;
     struct timeline_op *op;
+    struct timeline_work work;
     TRY(event_find(hEvent, &event));
     event->tried = true;
     TRY(stream_resolve(hStream, &stream));
@@ -69,18 +90,9 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     if (stream->captured != NULL)
         return capturing->record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
     if (flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external records are for graphs only */
-    struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
-    if (operation != NULL) operation->record.object = event->object.id;
-    const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
-    TRY(operation_submit(
-        operation, stream,
-        &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK, .passive = !timed},
-        NULL, &op));
-    if (event->captured != NULL) capturing->forget_event(event);
-    timeline_op_release(event->record); /* earlier waits keep the record that they took */
-    event->record = op;
-    /* Another process may wait for the event and inform this one's host: memory/ipc.c. */
-    if (event->flags & CU_EVENT_INTERPROCESS) timeline_finish(op);
+    struct operation *operation = event_record_operation(event, stream, &work);
+    TRY(operation_submit(operation, stream, &work, NULL, &op));
+    event_set_record(event, op);
     return CUDA_SUCCESS;
 }
 
@@ -124,13 +136,14 @@ static CUresult check_timed(const struct event *event, enum trace_role role)
 CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     struct event *start, *end;
-    NEED_POINTER(pMilliseconds);
+    if (pMilliseconds == NULL) return CUDA_ERROR_INVALID_HANDLE; /* as on an H200 */
     TRY(event_find(hStart, &start));
     TRY(event_find(hEnd, &end));
     TRY(capture_check_elapsed(start));
     TRY(capture_check_elapsed(end));
     TRY(check_timed(start, ROLE_FIRST));
     TRY(check_timed(end, ROLE_SECOND));
+    if (start->object.context != end->object.context) return CUDA_ERROR_INVALID_HANDLE;
     struct context *context = end->object.context;
     struct timeline_op *first = timeline_op_retain(start->record);
     struct timeline_op *last = timeline_op_retain(end->record);

@@ -9,12 +9,21 @@
 struct stream *stream_make(struct context *context, enum timeline_stream_kind kind, unsigned flags,
                            int priority, bool implicit);
 
+/* Makes later work of the stream wait for `before`, of any context; NULL: for nothing. */
+CUresult stream_come_behind(struct stream *stream, struct timeline_op *before);
+
 /* Waits for all work of a stream; for the legacy default stream, for all blocking streams. */
 CUresult wait_for_stream(struct stream *stream);
 /* Queries `op`, or a stream: spends the time of a query and returns CUDA_SUCCESS,
  * CUDA_ERROR_NOT_READY or the context's error. */
 CUresult answer_query(struct context *context, struct timeline_op *op);
 CUresult answer_stream_query(struct stream *stream);
+
+/* Makes the operation that records the event in the stream, NULL: no memory; and lets the event stand
+ * for `op`, of which it takes the reference. */
+struct operation *event_record_operation(const struct event *event, const struct stream *stream,
+                                         struct timeline_work *work);
+void event_set_record(struct event *event, struct timeline_op *op);
 
 /* Submits a host function: exactly one of `callback` and `function` is given. */
 CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstreamCallback callback,

@@ -1,4 +1,5 @@
-/* Streams: default and created streams, their order, waits for values in memory. */
+/* Streams: default and created streams, their order. stream/value.c has what they do with values in
+ * memory. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
@@ -51,6 +52,8 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
                  (implicit ? TRACE_IMPLICIT : 0u) |
                      (kind == TIMELINE_NON_BLOCKING ? TRACE_NON_BLOCKING : 0u));
+    if (context->gate != NULL && !timeline_host_knows_op(driver.timeline, context->gate))
+        stream_come_behind(stream, context->gate);
     return stream;
 }
 
@@ -347,7 +350,9 @@ CUresult driver_cuStreamCopyAttributes(CUstream dst, CUstream src)
     TRY(stream_resolve(src, &from));
     TRY(stream_resolve(dst, &to));
     if (from->object.context != to->object.context) return CUDA_ERROR_INVALID_VALUE;
-    to->policy = from->policy; /* the priority is not copied */
+    to->priority = from->priority;
+    timeline_stream_prioritise(to->time, to->priority);
+    to->policy = from->policy;
     to->window = from->window;
     to->domain = from->domain;
     to->domains = from->domains;
@@ -431,177 +436,4 @@ CUresult driver_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     NEED_POINTER(fn);
     TRY(stream_for_work(hStream, &stream));
     return host_function_submit(stream, fn, NULL, hStream, userData);
-}
-
-/* ---- values in memory -------------------------------------------------------------------- */
-
-struct value {
-    uint64_t address, value;
-    unsigned size; /* bytes: 4 or 8; 0: nothing is to be done */
-    unsigned flags;
-    bool waits; /* else it is written */
-};
-
-static void *value_bytes(const struct value *value)
-{
-    const struct memory_region *region = memory_find(value->address);
-    if (region == NULL || region->address + region->size < value->address + value->size)
-        return NULL;
-    return region->bytes + (value->address - region->address);
-}
-
-static bool value_has_come(const struct value *wait, const void *bytes)
-{
-    uint64_t have = wait->size == 4 ? __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE)
-                                    : __atomic_load_n((const uint64_t *)bytes, __ATOMIC_ACQUIRE);
-    uint64_t all = wait->size == 4 ? UINT32_MAX : UINT64_MAX;
-    switch (wait->flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
-    case CU_STREAM_WAIT_VALUE_GEQ:
-        return wait->size == 4 ? (int32_t)((uint32_t)have - (uint32_t)wait->value) >= 0
-                               : (int64_t)(have - wait->value) >= 0;
-    case CU_STREAM_WAIT_VALUE_EQ:
-        return have == wait->value;
-    case CU_STREAM_WAIT_VALUE_AND:
-        return (have & wait->value) != 0;
-    case CU_STREAM_WAIT_VALUE_NOR:
-        return (~(have | wait->value) & all) != 0;
-    default:
-        return true;
-    }
-}
-
-static enum timeline_ran run_wait_value(struct operation *operation)
-{
-    const struct value *value = (const void *)operation->payload;
-    const void *bytes = value_bytes(value);
-    if (bytes == NULL) {
-        struct trace_record found =
-            finding_at_work(FINDING_VALUE_AFTER_FREE, &operation->record, operation->stream_caller);
-        found.code = CUDA_ERROR_ILLEGAL_ADDRESS;
-        finding_address(&found, value->address);
-        return operation_fail(operation, &found);
-    }
-    if (!value_has_come(value, bytes)) return TIMELINE_NOT_YET;
-    timeline_op_follows_all(operation->op);
-    return TIMELINE_RAN;
-}
-
-static enum timeline_ran run_write_value(struct operation *operation)
-{
-    const struct value *value = (const void *)operation->payload;
-    void *bytes = value_bytes(value);
-    if (bytes == NULL) {
-        struct trace_record found =
-            finding_at_work(FINDING_VALUE_AFTER_FREE, &operation->record, operation->stream_caller);
-        found.code = CUDA_ERROR_ILLEGAL_ADDRESS;
-        finding_address(&found, value->address);
-        return operation_fail(operation, &found);
-    }
-    findings_communicates(operation->op); /* before the host can see it */
-    if (value->size == 4)
-        __atomic_store_n((uint32_t *)bytes, (uint32_t)value->value, __ATOMIC_RELEASE);
-    else
-        __atomic_store_n((uint64_t *)bytes, value->value, __ATOMIC_RELEASE);
-    return TIMELINE_RAN;
-}
-
-static CUresult check_value(const struct value *value)
-{
-    const unsigned most =
-        value->waits ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
-    const unsigned beside = value->waits ? CU_STREAM_WAIT_VALUE_FLUSH : 0;
-    return (value->flags & ~beside) > most || value->address % value->size != 0 ||
-                   value_bytes(value) == NULL
-               ? CUDA_ERROR_INVALID_VALUE
-               : CUDA_SUCCESS;
-}
-
-static CUresult submit_value(struct stream *stream, const struct value *value)
-{
-    findings_given(value->address);
-    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, sizeof *value);
-    if (operation != NULL) {
-        memcpy(operation->payload, value, sizeof *value);
-        operation->run = value->waits ? run_wait_value : run_write_value;
-    }
-    return operation_submit(operation, stream,
-                            &(struct timeline_work){.kind = TIMELINE_MARK, .waits = value->waits},
-                            NULL, NULL);
-}
-
-/* Submits a single value. */
-static CUresult single_value(CUstream handle, const struct value *value)
-{
-    struct stream *stream;
-    TRY(stream_for_work(handle, &stream));
-    TRY(check_value(value));
-    return submit_value(stream, value);
-}
-
-CUresult driver_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                    unsigned int flags)
-{
-    return single_value(stream, &(struct value){addr, value, 4, flags, true});
-}
-
-CUresult driver_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                    unsigned int flags)
-{
-    return single_value(stream, &(struct value){addr, value, 8, flags, true});
-}
-
-CUresult driver_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                     unsigned int flags)
-{
-    return single_value(stream, &(struct value){addr, value, 4, flags, false});
-}
-
-CUresult driver_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                     unsigned int flags)
-{
-    return single_value(stream, &(struct value){addr, value, 8, flags, false});
-}
-
-/* Reads one operation of a batch. */
-static CUresult read_value(const CUstreamBatchMemOpParams *op, struct value *value)
-{
-    switch (op->operation) {
-    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-        *value = (struct value){op->waitValue.address, op->waitValue.value, 4, op->waitValue.flags,
-                                true};
-        return check_value(value);
-    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        *value = (struct value){op->waitValue.address, op->waitValue.value64, 8,
-                                op->waitValue.flags, true};
-        return check_value(value);
-    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-        *value = (struct value){op->writeValue.address, op->writeValue.value, 4,
-                                op->writeValue.flags, false};
-        return check_value(value);
-    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        *value = (struct value){op->writeValue.address, op->writeValue.value64, 8,
-                                op->writeValue.flags, false};
-        return check_value(value);
-    case CU_STREAM_MEM_OP_BARRIER: /* operations of a stream are in order anyway */
-        *value = (struct value){.size = 0};
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-}
-
-/* Nothing is submitted of a batch of which an operation is wrong. */
-CUresult driver_cuStreamBatchMemOp(CUstream handle, unsigned int count,
-                                   CUstreamBatchMemOpParams *paramArray, unsigned int flags)
-{
-    enum { MOST = 256 };
-    struct value values[MOST];
-    struct stream *stream;
-    if (paramArray == NULL || count == 0 || count > MOST || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    TRY(stream_for_work(handle, &stream));
-    for (unsigned i = 0; i < count; i++) TRY(read_value(&paramArray[i], &values[i]));
-    for (unsigned i = 0; i < count; i++)
-        if (values[i].size > 0) TRY(submit_value(stream, &values[i]));
-    return CUDA_SUCCESS;
 }

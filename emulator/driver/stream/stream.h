@@ -112,6 +112,16 @@ void host_thread_wake(void);
 /* Returns the number of such threads, 0 or 1. */
 unsigned host_threads(void);
 
+/* ---- values in memory (value.c) ------------------------------------------------------------ */
+
+/* Creates an operation that writes values to memory and waits for values there, for a graph's node;
+ * returns its parameters, which belong to the operation: false for any other operation. */
+CUresult values_operation(struct context *context, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params,
+                          struct operation **operation, struct timeline_work *work);
+bool values_describe(const struct operation *operation, CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params);
+/* Do both do the same kinds of things in the same context, with whatever values and addresses? */
+bool values_are_like(const struct operation *operation, const struct operation *other);
+
 /* ---- capture: what it permits (capture.c) ------------------------------------------------- */
 
 struct graph;

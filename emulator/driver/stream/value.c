@@ -1,0 +1,202 @@
+/* Values in memory that a stream writes or waits for: single ones, and batches, which a graph holds as
+ * one node each. */
+#include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
+#include "emulator/driver/stream/parts.h"
+
+#include <string.h>
+
+enum { MOST = 256 }; /* operations of a batch */
+
+/* Payload of a batch's operation. */
+struct values {
+    unsigned count;
+    unsigned done; /* operations that have run: the next one may wait */
+    CUstreamBatchMemOpParams ops[];
+};
+
+/* What an operation of a batch does; the fields of a wait and of a write lie at the same places. */
+static const struct value_kind {
+    unsigned size; /* bytes of the value; 0: it has none */
+    bool known, waits;
+} kinds[] = {
+    [CU_STREAM_MEM_OP_WAIT_VALUE_32] = {.size = 4, .known = true, .waits = true},
+    [CU_STREAM_MEM_OP_WRITE_VALUE_32] = {.size = 4, .known = true},
+    [CU_STREAM_MEM_OP_WAIT_VALUE_64] = {.size = 8, .known = true, .waits = true},
+    [CU_STREAM_MEM_OP_WRITE_VALUE_64] = {.size = 8, .known = true},
+    /* Operations of a stream are in order anyway. */
+    [CU_STREAM_MEM_OP_BARRIER] = {.known = true},
+};
+
+static struct values *values_of(const struct operation *operation)
+{
+    return (struct values *)(uintptr_t)operation->payload;
+}
+
+/* The bytes of the value: NULL if no allocation has them, or a managed one, which an H200 refuses. */
+static void *bytes_of(const CUstreamBatchMemOpParams *op, unsigned size)
+{
+    const uint64_t address = op->waitValue.address;
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL || region->kind == MEMORY_MANAGED ||
+        region->address + region->size < address + size)
+        return NULL;
+    return region->bytes + (address - region->address);
+}
+
+/* ---- checks ------------------------------------------------------------------------------ */
+
+static CUresult check_op(const CUstreamBatchMemOpParams *op)
+{
+    if ((size_t)op->operation >= sizeof kinds / sizeof *kinds || !kinds[op->operation].known)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct value_kind *kind = &kinds[op->operation];
+    if (kind->size == 0) return CUDA_SUCCESS;
+    /* An H200 has no writes without a barrier (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER). */
+    const unsigned most = kind->waits ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_DEFAULT;
+    const unsigned beside = kind->waits ? CU_STREAM_WAIT_VALUE_FLUSH : 0;
+    return (op->waitValue.flags & ~beside) > most || op->waitValue.address % kind->size != 0 ||
+                   bytes_of(op, kind->size) == NULL
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
+}
+
+static CUresult check_batch(const CUstreamBatchMemOpParams *ops, unsigned count, unsigned flags)
+{
+    if (ops == NULL || count > MOST || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) TRY(check_op(&ops[i]));
+    return CUDA_SUCCESS;
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static bool has_come(const CUstreamBatchMemOpParams *op, unsigned size, const void *bytes)
+{
+    const uint64_t have = size == 4 ? __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE)
+                                    : __atomic_load_n((const uint64_t *)bytes, __ATOMIC_ACQUIRE);
+    const uint64_t want = size == 4 ? op->waitValue.value : op->waitValue.value64;
+    const uint64_t all = size == 4 ? UINT32_MAX : UINT64_MAX;
+    switch (op->waitValue.flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
+    case CU_STREAM_WAIT_VALUE_GEQ:
+        return size == 4 ? (int32_t)((uint32_t)have - (uint32_t)want) >= 0
+                         : (int64_t)(have - want) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return have == want;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (have & want) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR:
+        return (~(have | want) & all) != 0;
+    default:
+        return true;
+    }
+}
+
+/* Runs one operation of the batch. */
+static enum timeline_ran run_op(struct operation *operation, const CUstreamBatchMemOpParams *op)
+{
+    const struct value_kind *kind = &kinds[op->operation];
+    if (kind->size == 0) return TIMELINE_RAN;
+    void *bytes = bytes_of(op, kind->size);
+    if (bytes == NULL) {
+        struct trace_record found =
+            finding_at_work(FINDING_VALUE_AFTER_FREE, &operation->record, operation->stream_caller);
+        found.code = CUDA_ERROR_ILLEGAL_ADDRESS;
+        finding_address(&found, op->waitValue.address);
+        return operation_fail(operation, &found);
+    }
+    if (kind->waits) {
+        if (!has_come(op, kind->size, bytes)) return TIMELINE_NOT_YET;
+        timeline_op_follows_all(operation->op);
+        return TIMELINE_RAN;
+    }
+    findings_communicates(operation->op); /* before the host can see it */
+    if (kind->size == 4)
+        __atomic_store_n((uint32_t *)bytes, op->writeValue.value, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint64_t *)bytes, op->writeValue.value64, __ATOMIC_RELEASE);
+    return TIMELINE_RAN;
+}
+
+static enum timeline_ran run_values(struct operation *operation)
+{
+    struct values *values = values_of(operation);
+    for (; values->done < values->count; values->done++)
+        if (run_op(operation, &values->ops[values->done]) != TIMELINE_RAN) return TIMELINE_NOT_YET;
+    return TIMELINE_RAN;
+}
+
+/* ---- operations -------------------------------------------------------------------------- */
+
+/* Makes the operation of a batch that was checked; NULL: no memory. */
+static struct operation *make_values(const struct stream *stream, const CUstreamBatchMemOpParams *ops,
+                                     unsigned count, struct timeline_work *work)
+{
+    *work = (struct timeline_work){.kind = TIMELINE_MARK};
+    for (unsigned i = 0; i < count; i++) {
+        if (kinds[ops[i].operation].size > 0) findings_given(ops[i].waitValue.address);
+        work->waits |= kinds[ops[i].operation].waits;
+    }
+    struct operation *operation =
+        operation_make(stream, TRACE_WHAT_NONE, sizeof(struct values) + count * sizeof *ops);
+    if (operation == NULL) return NULL;
+    values_of(operation)->count = count;
+    memcpy(values_of(operation)->ops, ops, count * sizeof *ops);
+    operation->run = run_values;
+    return operation;
+}
+
+CUresult values_operation(struct context *context, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params,
+                          struct operation **operation, struct timeline_work *work)
+{
+    TRY(check_batch(params->paramArray, params->count, params->flags));
+    *operation = make_values(context->legacy, params->paramArray, params->count, work);
+    return *operation != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+bool values_describe(const struct operation *operation, CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params)
+{
+    if (operation->run != run_values) return false;
+    struct values *values = values_of(operation);
+    *params = (CUDA_BATCH_MEM_OP_NODE_PARAMS_v2){.ctx = (CUcontext)operation->context,
+                                                 .count = values->count,
+                                                 .paramArray = values->ops};
+    return true;
+}
+
+bool values_are_like(const struct operation *operation, const struct operation *other)
+{
+    const struct values *a = values_of(operation), *b = values_of(other);
+    if (operation->context != other->context || a->count != b->count) return false;
+    for (unsigned i = 0; i < a->count; i++)
+        if (a->ops[i].operation != b->ops[i].operation) return false;
+    return true;
+}
+
+/* ---- functions of the API ---------------------------------------------------------------- */
+
+/* Nothing is submitted of a batch of which an operation is wrong. */
+CUresult driver_cuStreamBatchMemOp(CUstream handle, unsigned int count,
+                                   CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+{
+    struct stream *stream;
+    struct timeline_work work;
+    TRY(stream_for_work(handle, &stream));
+    TRY(check_batch(paramArray, count, flags));
+    if (count == 0) return CUDA_SUCCESS;
+    return operation_submit(make_values(stream, paramArray, count, &work), stream, &work, NULL,
+                            NULL);
+}
+
+#define SINGLE(kind, KIND, bits, field, member)                                                    \
+    CUresult driver_cuStream##kind##Value##bits(CUstream stream, CUdeviceptr addr,                 \
+                                                cuuint##bits##_t value, unsigned int flags)        \
+    {                                                                                              \
+        CUstreamBatchMemOpParams op = {                                                            \
+            .field = {CU_STREAM_MEM_OP_##KIND##_VALUE_##bits, addr, {.member = value}, flags, 0}}; \
+        return driver_cuStreamBatchMemOp(stream, 1, &op, 0);                                       \
+    }
+SINGLE(Wait, WAIT, 32, waitValue, value)
+SINGLE(Wait, WAIT, 64, waitValue, value64)
+SINGLE(Write, WRITE, 32, writeValue, value)
+SINGLE(Write, WRITE, 64, writeValue, value64)
+#undef SINGLE
