@@ -240,7 +240,8 @@ RUNTIME_EXPORT char __cudaInitModule(void **handle)
         error = runtime_variable(managed->pointer, &address, &size);
         if (error != cudaSuccess) break;
         *managed->pointer = (void *)address;
-        add_symbol(&registry.variables, binary, (void *)address, managed->name);
+        if (find(&registry.variables, *managed->pointer) == NULL)
+            add_symbol(&registry.variables, binary, *managed->pointer, managed->name);
     }
     return runtime_leave(error) == cudaSuccess;
 }

@@ -43,6 +43,7 @@ static void launch_and_destroy(void)
 static cuuint64_t reserved(void)
 {
     cuuint64_t bytes;
+    OK(cuDeviceGraphMemTrim(0)); /* without it launched graphs' memory stays with them */
     OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
     return bytes;
 }

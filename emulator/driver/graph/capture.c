@@ -180,6 +180,9 @@ static CUresult take(struct operation *operation, const struct stream *stream,
 static CUresult add(const struct stream *stream, CUgraphNodeParams *params)
 {
     struct graph_node *node;
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE &&
+        !graph_may_free(stream->captured->capture->graph, params->free.dptr))
+        return CUDA_ERROR_INVALID_VALUE;
     TRY(tip_make(stream, params->type, false, &node));
     return tip_set(stream, node, graph_node_set(node, params));
 }
@@ -214,7 +217,8 @@ static CUresult record_port(struct event *event, const struct stream *stream, un
 static CUresult wait(struct stream *stream, struct event *event, bool external)
 {
     struct captured *part = stream->captured, *recorded = event->captured;
-    if (external && part != NULL)
+    const bool is_old = recorded != NULL && recorded->capture == NULL;
+    if (external && part != NULL && !is_old)
         return add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                                                 .eventWait = {(CUevent)event}});
     if (recorded == NULL && event->record == NULL) return CUDA_SUCCESS; /* it stands for no work */
@@ -222,8 +226,8 @@ static CUresult wait(struct stream *stream, struct event *event, bool external)
     if (recorded == NULL)
         return capture_invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                                   FINDING_CAPTURE_FOREIGN_EVENT);
-    if (recorded->capture == NULL && part == NULL) return CUDA_ERROR_INVALID_VALUE;
-    if (recorded->capture == NULL)
+    if (is_old && part == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (is_old)
         return capture_invalidate(part->capture, CUDA_ERROR_INVALID_VALUE,
                                   FINDING_CAPTURE_OLD_EVENT);
     if (recorded->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
@@ -487,7 +491,6 @@ CUresult driver_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode 
 CUresult driver_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     NEED_POINTER(mode);
-    if ((unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
     CUstreamCaptureMode previous = thread.capture_mode;
     thread.capture_mode = *mode;
     *mode = previous;

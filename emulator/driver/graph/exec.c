@@ -33,9 +33,28 @@ static CUresult check_fills(const struct graph *graph, struct graph_node **offen
 
 static CUresult check_flags(cuuint64_t flags, cuuint64_t known)
 {
-    if (flags & ~known) return CUDA_ERROR_INVALID_VALUE;
-    if (!(flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)) return CUDA_SUCCESS;
-    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) return CUDA_ERROR_INVALID_VALUE;
+    const bool both = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) &&
+                      (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    return (flags & ~known) || both ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* A graph for launches from the device holds only what the device can do alone; the others are
+ * refused as on a GPU, and such a graph because no kernel here could launch it. */
+static CUresult check_device_launch(const struct graph *graph, CUgraphNode *offender,
+                                    CUgraphInstantiateResult *why)
+{
+    static const bool possible[] = {[CU_GRAPH_NODE_TYPE_KERNEL] = true,
+                                    [CU_GRAPH_NODE_TYPE_MEMCPY] = true,
+                                    [CU_GRAPH_NODE_TYPE_MEMSET] = true,
+                                    [CU_GRAPH_NODE_TYPE_GRAPH] = true,
+                                    [CU_GRAPH_NODE_TYPE_EMPTY] = true};
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        const size_t type = (size_t)node->params.type;
+        if (type < sizeof possible / sizeof *possible && possible[type]) continue;
+        *offender = (CUgraphNode)node;
+        *why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     return finding_unsupported("graphs that are launched from the device");
 }
 
@@ -52,6 +71,8 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
     TRY(graph_find(graph_handle, &graph));
     if (graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
     if (graph->holder != NULL) return CUDA_ERROR_NOT_SUPPORTED; /* it is a part of another graph */
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        return check_device_launch(graph, offender, why);
     const bool alone = graph_has_memory(graph) || graph_has_conditional(graph);
     if (alone && graph->executables > 0) return CUDA_ERROR_NOT_SUPPORTED; /* one at a time */
     struct graph_node *wrong = NULL;
@@ -130,7 +151,7 @@ CUresult driver_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
     struct graph_exec *exec;
     NEED_POINTER(flags);
     TRY(graph_exec_find(hGraphExec, &exec));
-    *flags = exec->flags & ~(cuuint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+    *flags = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH; /* as an H200 */
     return CUDA_SUCCESS;
 }
 
@@ -285,17 +306,16 @@ static CUgraphExecUpdateResult pair_graphs(struct graph *graph, struct graph *wi
     return result;
 }
 
-/* Replaces each node's work by that of its pair, and the conditions. */
-static CUresult take_over(struct graph *graph)
+/* Replaces each node's work by that of its pair, of `with`, and the conditions and user objects by
+ * those of `with`. */
+static CUresult take_over(struct graph *graph, const struct graph *with)
 {
-    if (graph->condition_count > 0) {
-        graph_conditions_release(graph);
-        if (!graph_conditions_share(graph->first->pair->graph, graph))
-            return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    graph_conditions_release(graph);
+    if (!graph_conditions_share(with, graph) || !user_objects_replace(graph, with))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
         for (size_t i = 0; i < graph_inside_count(node); i++)
-            TRY(take_over(node->inside->graphs[i]));
+            TRY(take_over(node->inside->graphs[i], node->pair->inside->graphs[i]));
         if (node->inside == NULL) TRY(graph_node_copy(node, node->pair));
         if (graph_is_conditional(node)) graph_conditional_take(node, node->pair);
     }
@@ -316,7 +336,7 @@ CUresult driver_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
     TRY(graph_conditional_own(exec->graph));
     if (pair_graphs(exec->graph, graph, resultInfo) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-    return take_over(exec->graph);
+    return take_over(exec->graph, graph);
 }
 
 CUresult driver_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
@@ -362,7 +382,9 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams 
         code = graph_node_copy(node, with);
     else if (pair_graphs(node->inside->graphs[0], with->inside->graphs[0], &info) ==
              CU_GRAPH_EXEC_UPDATE_SUCCESS)
-        code = take_over(node->inside->graphs[0]);
+        code = take_over(node->inside->graphs[0], with->inside->graphs[0]);
+    else
+        code = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 done:
     if (aside != NULL) graph_end(aside);
     return code;

@@ -141,8 +141,8 @@ static CUgraphExecUpdateResult replace_copy(const struct graph_node *node,
                                             const struct graph_node *with)
 {
     const CUDA_MEMCPY3D *a = &node->params.memcpy.copyParams, *b = &with->params.memcpy.copyParams;
-    const bool same = node->work.kind == with->work.kind && a->srcMemoryType == b->srcMemoryType &&
-                      a->dstMemoryType == b->dstMemoryType;
+    const bool same =
+        a->srcMemoryType == b->srcMemoryType && a->dstMemoryType == b->dstMemoryType;
     return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
@@ -317,8 +317,12 @@ static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *para
     CUgraphNodeParams own = *params;
     if (own.type == CU_GRAPH_NODE_TYPE_KERNEL) {
         void **arguments = calloc(launch_arguments(operation, NULL) + 1, sizeof *arguments);
+        CUDA_KERNEL_NODE_PARAMS_v3 whole;
         if (arguments == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
         launch_arguments(operation, arguments);
+        launch_describe(operation, &whole);
+        own.kernel.func = whole.func; /* also of a CUkernel, as on an H200 */
+        own.kernel.ctx = whole.ctx;
         own.kernel.kernelParams = arguments;
         own.kernel.extra = NULL;
     } else if (own.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {

@@ -20,6 +20,14 @@ static CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
     return graph_node_set(node, params);
 }
 
+/* Fields that CUDA reserves have to be zero. */
+static CUresult check_reserved(const CUgraphNodeParams *params)
+{
+    for (size_t i = 0; i < sizeof params->reserved0 / sizeof *params->reserved0; i++)
+        if (params->reserved0[i] != 0) return CUDA_ERROR_INVALID_VALUE;
+    return params->reserved2 == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* ---- any kind ---------------------------------------------------------------------------- */
 
 CUresult driver_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -28,6 +36,7 @@ CUresult driver_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                                   CUgraphNodeParams *nodeParams)
 {
     NEED_POINTER(nodeParams);
+    TRY(check_reserved(nodeParams));
     return graph_node_add(phGraphNode, hGraph, dependencies, dependencyData, numDependencies,
                           nodeParams);
 }
@@ -69,6 +78,7 @@ CUresult driver_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGrap
 CUresult driver_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
     NEED_POINTER(nodeParams);
+    TRY(check_reserved(nodeParams));
     return node_set(hNode, nodeParams);
 }
 
@@ -76,6 +86,7 @@ CUresult driver_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNo
                                          CUgraphNodeParams *nodeParams)
 {
     NEED_POINTER(nodeParams);
+    TRY(check_reserved(nodeParams));
     return graph_exec_set(hGraphExec, hNode, nodeParams);
 }
 
@@ -161,6 +172,11 @@ CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         value_out->priority = node->priority;
         return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: /* setting another is not supported */
+        value_out->memSyncDomainMap.remote = 1;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* of streams alone */
+        return CUDA_ERROR_INVALID_VALUE;
     default:
         return attribute_unsupported(attr,
                                      "asking for attribute %s of a kernel node: it keeps no hints");

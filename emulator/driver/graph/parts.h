@@ -171,7 +171,9 @@ CUresult graph_sort_all(struct graph *graph, struct graph_node **offender);
 CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params);
 /* User objects held by a graph (graph/user.c); a copy of the graph holds them as well. */
 void user_objects_release(struct graph *graph);
-bool user_objects_share(const struct graph *from, struct graph *to); /* false: no memory */
+/* Both return false if memory runs out. */
+bool user_objects_share(const struct graph *from, struct graph *to);
+bool user_objects_replace(struct graph *graph, const struct graph *by);
 
 /* ---- launching (graph/launch.c) ------------------------------------------------------------ */
 

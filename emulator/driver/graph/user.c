@@ -35,8 +35,7 @@ CUresult driver_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn
 {
     NEED_POINTER(object_out);
     NEED_POINTER(destroy);
-    if (initialRefcount == 0 || initialRefcount > INT32_MAX ||
-        flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+    if (initialRefcount == 0 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
     struct user_object *user = calloc(1, sizeof *user);
     if (user == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -87,6 +86,16 @@ void user_objects_release(struct graph *graph)
     free(graph->users);
     graph->users = NULL;
     graph->user_count = 0;
+}
+
+bool user_objects_replace(struct graph *graph, const struct graph *by)
+{
+    struct graph old = {.users = graph->users, .user_count = graph->user_count};
+    graph->users = NULL;
+    graph->user_count = 0;
+    const bool shared = user_objects_share(by, graph);
+    user_objects_release(&old); /* only now: an object may be of both */
+    return shared;
 }
 
 /* Returns what the graph holds of the user object; NULL: nothing. */

@@ -13,9 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What an H200 takes for graphs at a time. */
+#define PIECE (32ull << 20)
+
 static struct {
     struct graph_memory *list;
-    uint64_t used, used_high, reserved, reserved_high; /* bytes */
+    uint64_t held;      /* bytes of all on the list */
+    uint64_t allocated; /* of those that launches have given to the submission */
+    /* What the attributes tell: launches take memory from the device in pieces, which stay with the
+     * graphs, and count as used, until cuDeviceGraphMemTrim. */
+    uint64_t taken, used_high, reserved_high;
 } memories;
 
 static const struct memory_region *region_of(const struct graph_memory *memory)
@@ -40,7 +47,7 @@ static void forget_unused(struct graph_memory *memory, uint64_t caller)
     struct graph_memory **link = &memories.list;
     while (*link != memory) link = &(*link)->next;
     *link = memory->next;
-    memories.reserved -= memory->size;
+    memories.held -= memory->size;
     if (region != NULL) {
         findings_memory_gone(region);
         memory_release(region, caller);
@@ -67,9 +74,13 @@ static struct graph_memory *memory_make(struct context *context, uint64_t size)
     *memory = (struct graph_memory){
         .address = region->address, .size = size, .id = region->id, .next = memories.list};
     memories.list = memory;
-    memories.reserved += size;
-    if (memories.reserved > memories.reserved_high) memories.reserved_high = memories.reserved;
+    memories.held += size;
     return memory;
+}
+
+static uint64_t pieces(uint64_t bytes)
+{
+    return (bytes + PIECE - 1) / PIECE * PIECE;
 }
 
 void graph_memory_set_allocated(struct graph_memory *memory, bool allocated)
@@ -77,14 +88,17 @@ void graph_memory_set_allocated(struct graph_memory *memory, bool allocated)
     const struct memory_region *region = region_of(memory);
     if (memory->allocated == allocated) return;
     memory->allocated = allocated;
-    memories.used += allocated ? memory->size : -memory->size;
-    if (memories.used > memories.used_high) memories.used_high = memories.used;
+    memories.allocated += allocated ? memory->size : -memory->size;
+    graph_memory_used_inside(0);
     if (region != NULL) trace_memory(region, allocated ? TRACE_CREATE : TRACE_DESTROY, 0);
 }
 
 void graph_memory_used_inside(uint64_t bytes)
 {
-    if (memories.used + bytes > memories.used_high) memories.used_high = memories.used + bytes;
+    const uint64_t needed = pieces(memories.allocated + bytes);
+    if (needed > memories.taken) memories.taken = needed;
+    if (memories.taken > memories.used_high) memories.used_high = memories.taken;
+    if (memories.taken > memories.reserved_high) memories.reserved_high = memories.taken;
 }
 
 void graph_memory_retain(CUdeviceptr address)
@@ -169,9 +183,14 @@ CUresult graph_memory_allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct ope
     const CUmemPoolProps *pool = &params->poolProps;
     if (pool->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
         pool->location.type != CU_MEM_LOCATION_TYPE_DEVICE || pool->location.id < 0 ||
-        pool->location.id >= devices_count() || pool->handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
-        params->bytesize == 0 || params->accessDescCount > 1)
+        pool->location.id >= devices_count() || params->bytesize == 0 ||
+        params->accessDescCount > 1)
         return CUDA_ERROR_INVALID_VALUE;
+    /* Memory of graphs has no handles to share, and can be written. */
+    if (pool->handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
+        (params->accessDescCount == 1 && params->accessDescs != NULL &&
+         params->accessDescs->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+        return CUDA_ERROR_NOT_SUPPORTED;
     struct graph_memory *memory = memory_make(thread_context(), params->bytesize);
     if (memory == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     params->dptr = memory->address;
@@ -220,9 +239,9 @@ CUresult driver_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribu
     NEED_POINTER(value);
     NEED_DEVICE(device);
     const uint64_t values[] = {
-        [CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = memories.used,
+        [CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = memories.taken,
         [CU_GRAPH_MEM_ATTR_USED_MEM_HIGH] = memories.used_high,
-        [CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT] = memories.reserved,
+        [CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT] = memories.taken,
         [CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH] = memories.reserved_high,
     };
     if ((size_t)attr >= sizeof values / sizeof *values) return CUDA_ERROR_INVALID_VALUE;
@@ -237,9 +256,9 @@ CUresult driver_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribu
     NEED_DEVICE(device);
     if (*(cuuint64_t *)value != 0) return CUDA_ERROR_INVALID_VALUE;
     if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
-        memories.used_high = memories.used;
+        memories.used_high = memories.taken;
     else if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
-        memories.reserved_high = memories.reserved;
+        memories.reserved_high = memories.taken;
     else
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
@@ -247,6 +266,7 @@ CUresult driver_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribu
 
 CUresult driver_cuDeviceGraphMemTrim(CUdevice device)
 {
-    NEED_DEVICE(device); /* nothing is cached that no graph needs */
+    NEED_DEVICE(device);
+    if (memories.taken > pieces(memories.held)) memories.taken = pieces(memories.held);
     return CUDA_SUCCESS;
 }

@@ -46,7 +46,7 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     stream->priority = priority;
     stream->domains = (CUlaunchMemSyncDomainMap){.default_ = 0, .remote = 1};
     /* -1 is what a GPU returns until a policy is set; CUDA has no name for it. */
-    stream->policy = kind == TIMELINE_LEGACY ? CU_SYNC_POLICY_AUTO : (CUsynchronizationPolicy)-1;
+    stream->policy = (CUsynchronizationPolicy)-1;
     object_add_to(context, &stream->object, OBJECT_STREAM, stream_end);
     if (implicit) stream->object.caller = 0;
     trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,

@@ -713,6 +713,7 @@ void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_
         .blockDimY = launch->block[1],
         .blockDimZ = launch->block[2],
         .sharedMemBytes = launch->dynamic_shared,
+        .ctx = (CUcontext)operation->context,
     };
 }
 
