@@ -32,6 +32,7 @@
 /* The implementations, one per distinct name in driver.def. Each is defined in the room that it
  * belongs to. */
 #include "emulator/driver/core/signatures.def"
+#include "emulator/driver/core/signatures_graph.def"
 #define ROW(name, implementation, since, needs)                                                    \
     CUresult driver_##implementation PARAMETERS_##implementation;
 #include "emulator/driver/core/driver.def"

@@ -115,8 +115,8 @@ struct context {
     size_t per_thread_most;
     struct timeline_op *gate; /* what new streams begin behind (cuCtxWaitEvent); a reference, NULL:
                                  nothing */
-    struct object *objects; /* objects that end with it */
-    size_t limits[LIMITS];  /* by CUlimit */
+    struct object *objects;   /* objects that end with it */
+    size_t limits[LIMITS];    /* by CUlimit */
     CUfunc_cache cache;
     const struct memory_region *heap; /* device heap of malloc in kernels; NULL until a kernel
                                          runs */

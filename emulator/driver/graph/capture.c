@@ -87,8 +87,8 @@ static void forget_event(struct event *event)
     event->captured = NULL;
 }
 
-/* Ends a capture for all its participants. A graph that is not handed out is destroyed, and as on an
- * H200 also one that existed before, if the capture is invalid. */
+/* Ends a capture for all its participants. A graph that is not handed out is destroyed, and as on
+ * an H200 also one that existed before, if the capture is invalid. */
 static void capture_end(struct capture *capture, bool keep_graph)
 {
     struct capture **link = &driver.captures;
@@ -206,10 +206,9 @@ static CUresult record_port(struct event *event, const struct stream *stream, un
     struct captured *part = stream->captured;
     forget_event(event);
     event->captured = part_make(part->capture, NULL);
-    const CUgraphEdgeData data = {.from_port = port,
-                                  .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
-    return event->captured != NULL && graph_nodes_add_edge(tips_of(event->captured),
-                                                           tips_of(part)->list[0], data)
+    const CUgraphEdgeData data = {.from_port = port, .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    return event->captured != NULL &&
+                   graph_nodes_add_edge(tips_of(event->captured), tips_of(part)->list[0], data)
                ? CUDA_SUCCESS
                : CUDA_ERROR_OUT_OF_MEMORY;
 }

@@ -318,12 +318,10 @@ static CUresult answer_nodes(const struct graph_nodes *nodes, CUgraphNode *list,
     NEED_POINTER(count);
     if (list == NULL && data != NULL) return CUDA_ERROR_INVALID_VALUE;
     const size_t room = *count;
-    if (list != NULL && data == NULL && graph_nodes_have_data(nodes))
-        return CUDA_ERROR_LOSSY_QUERY;
+    if (list != NULL && data == NULL && graph_nodes_have_data(nodes)) return CUDA_ERROR_LOSSY_QUERY;
     for (size_t i = 0; list != NULL && i < room; i++) {
         list[i] = i < nodes->count ? (CUgraphNode)nodes->list[i] : NULL;
-        if (data != NULL)
-            data[i] = i < nodes->count ? nodes->data[i] : (CUgraphEdgeData){0};
+        if (data != NULL) data[i] = i < nodes->count ? nodes->data[i] : (CUgraphEdgeData){0};
     }
     *count = list == NULL || nodes->count < room ? nodes->count : room;
     return CUDA_SUCCESS;
@@ -467,8 +465,7 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
     /* All edges are checked before any is changed. */
     for (size_t i = 0; i < count; i++) {
         TRY(ends_find(graph, from[i], to[i], &first, &second));
-        if (add)
-            TRY(graph_edge_check(first, second->params.type, data != NULL ? &data[i] : NULL));
+        if (add) TRY(graph_edge_check(first, second->params.type, data != NULL ? &data[i] : NULL));
         bool there = graph_nodes_have(&first->after, second);
         for (size_t k = 0; k < i; k++)
             if (from[k] == from[i] && to[k] == to[i]) there = add;

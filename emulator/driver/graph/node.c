@@ -141,8 +141,7 @@ static CUgraphExecUpdateResult replace_copy(const struct graph_node *node,
                                             const struct graph_node *with)
 {
     const CUDA_MEMCPY3D *a = &node->params.memcpy.copyParams, *b = &with->params.memcpy.copyParams;
-    const bool same =
-        a->srcMemoryType == b->srcMemoryType && a->dstMemoryType == b->dstMemoryType;
+    const bool same = a->srcMemoryType == b->srcMemoryType && a->dstMemoryType == b->dstMemoryType;
     return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
@@ -220,9 +219,8 @@ static const struct node_kind {
                                       true, true, replace_memory},
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, NULL, TRACE_WHAT_NONE, true, true,
                                      replace_memory},
-    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {"batch of memory operations", make_values,
-                                         describe_values, TRACE_WHAT_NONE, true, false,
-                                         replace_values},
+    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {"batch of memory operations", make_values, describe_values,
+                                         TRACE_WHAT_NONE, true, false, replace_values},
     [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {"conditional", NULL, NULL, TRACE_WHAT_NONE, true, true,
                                         replace_conditional},
 };
@@ -461,8 +459,7 @@ CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraph
     struct graph_node *node = graph_node_make(graph, params->type);
     if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (!graph_edge_add((struct graph_node *)dependencies[i], node,
-                            graph_edge_data(data, i)))
+        if (!graph_edge_add((struct graph_node *)dependencies[i], node, graph_edge_data(data, i)))
             goto failed;
     code = graph_node_set(node, params);
     if (code != CUDA_SUCCESS) goto failed;

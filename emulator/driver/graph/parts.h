@@ -36,11 +36,11 @@ struct graph_node {
     struct operation *operation; /* copied by each launch; NULL: none (an empty node, a child
                                     graph) */
     struct timeline_work work;
-    struct graph_inside *inside;      /* NULL: none */
-    int priority;                     /* of a kernel node */
-    bool disabled;                    /* in an executable graph: switched off */
-    bool sealed;                      /* allocation node: its graph was instantiated */
-    bool let_go;                      /* a capture was told to forget that later work is behind it */
+    struct graph_inside *inside; /* NULL: none */
+    int priority;                /* of a kernel node */
+    bool disabled;               /* in an executable graph: switched off */
+    bool sealed;                 /* allocation node: its graph was instantiated */
+    bool let_go;                 /* a capture was told to forget that later work is behind it */
     struct graph_nodes before, after; /* edges, in order of creation */
     struct graph_node *next, *previous;
 
@@ -110,8 +110,8 @@ bool graph_nodes_reserve(struct graph_nodes *nodes, size_t count);
 bool graph_nodes_add(struct graph_nodes *nodes, struct graph_node *node);
 bool graph_nodes_add_edge(struct graph_nodes *nodes, struct graph_node *node, CUgraphEdgeData data);
 bool graph_nodes_have(const struct graph_nodes *nodes, const struct graph_node *node);
-/* Adds the edges to nodes that the list lacks; of two edges to one node the ordinary one stays, which
- * says more. Returns false if memory runs out. */
+/* Adds the edges to nodes that the list lacks; of two edges to one node the ordinary one stays,
+ * which says more. Returns false if memory runs out. */
 bool graph_nodes_merge(struct graph_nodes *nodes, const struct graph_nodes *more);
 /* Is there an edge other than ordinary ones? */
 bool graph_nodes_have_data(const struct graph_nodes *nodes);

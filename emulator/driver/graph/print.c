@@ -26,8 +26,8 @@ static void print_node(const struct print *print, size_t graph, const struct gra
 {
     const bool kernel = node->params.type == CU_GRAPH_NODE_TYPE_KERNEL;
     print_name(print, graph, node);
-    fprintf(print->file, "[style=\"%s\" shape=\"%s\" label=\"%zu\n%s\n",
-            kernel ? "bold" : "solid", kernel ? "octagon" : "rectangle", node->mark,
+    fprintf(print->file, "[style=\"%s\" shape=\"%s\" label=\"%zu\n%s\n", kernel ? "bold" : "solid",
+            kernel ? "octagon" : "rectangle", node->mark,
             kernel ? node->operation->record.name : graph_type_name(node->params.type));
     if (is_asked(print, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES))
         fprintf(print->file, "%p\n", (const void *)node);
@@ -46,9 +46,8 @@ static void print_graph(struct print *print, const struct graph *graph)
     size_t count = 0;
     for (struct graph_node *node = graph->first; node != NULL; node = node->next)
         node->mark = count++;
-    fprintf(print->file,
-            "subgraph cluster_%zu {\nlabel=\"graph_%zu\" graph[style=\"dashed\"];\n", number,
-            number);
+    fprintf(print->file, "subgraph cluster_%zu {\nlabel=\"graph_%zu\" graph[style=\"dashed\"];\n",
+            number, number);
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
         print_node(print, number, node);
         for (size_t i = 0; i < node->before.count; i++) {

@@ -112,8 +112,8 @@ CUresult driver_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
     return CUDA_SUCCESS;
 }
 
-/* Later work of all streams waits, also of streams that do not exist yet: those that do not wait for
- * the legacy default stream anyway begin behind context->gate. */
+/* Later work of all streams waits, also of streams that do not exist yet: those that do not wait
+ * for the legacy default stream anyway begin behind context->gate. */
 CUresult driver_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
 {
     struct context *context;
@@ -128,7 +128,8 @@ CUresult driver_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
     context->gate = gate;
     for (struct object *object = context->objects; object != NULL; object = object->next) {
         struct stream *stream = stream_of(object);
-        if (stream != NULL && !stream_is_blocking(stream)) TRY(stream_come_behind(stream, event->record));
+        if (stream != NULL && !stream_is_blocking(stream))
+            TRY(stream_come_behind(stream, event->record));
     }
     return CUDA_SUCCESS;
 }

@@ -19,8 +19,8 @@ CUresult wait_for_stream(struct stream *stream);
 CUresult answer_query(struct context *context, struct timeline_op *op);
 CUresult answer_stream_query(struct stream *stream);
 
-/* Makes the operation that records the event in the stream, NULL: no memory; and lets the event stand
- * for `op`, of which it takes the reference. */
+/* Makes the operation that records the event in the stream, NULL: no memory; and lets the event
+ * stand for `op`, of which it takes the reference. */
 struct operation *event_record_operation(const struct event *event, const struct stream *stream,
                                          struct timeline_work *work);
 void event_set_record(struct event *event, struct timeline_op *op);

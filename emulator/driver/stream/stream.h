@@ -161,8 +161,8 @@ struct capture_verbs {
      * capture. */
     CUresult (*record)(struct event *event, struct stream *stream, bool external);
     CUresult (*wait)(struct stream *stream, struct event *event, bool external);
-    /* The event stands for a port of the kernel that the stream has just captured: it lets dependent
-     * kernels begin early. */
+    /* The event stands for a port of the kernel that the stream has just captured: it lets
+     * dependent kernels begin early. */
     CUresult (*record_port)(struct event *event, const struct stream *stream, unsigned char port);
     /* The event was recorded outside of a capture, or ends; the stream ends. */
     void (*forget_event)(struct event *event);

@@ -1,5 +1,5 @@
-/* Values in memory that a stream writes or waits for: single ones, and batches, which a graph holds as
- * one node each. */
+/* Values in memory that a stream writes or waits for: single ones, and batches, which a graph holds
+ * as one node each. */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
@@ -33,7 +33,8 @@ static struct values *values_of(const struct operation *operation)
     return (struct values *)(uintptr_t)operation->payload;
 }
 
-/* The bytes of the value: NULL if no allocation has them, or a managed one, which an H200 refuses. */
+/* The bytes of the value: NULL if no allocation has them, or a managed one, which an H200 refuses.
+ */
 static void *bytes_of(const CUstreamBatchMemOpParams *op, unsigned size)
 {
     const uint64_t address = op->waitValue.address;
@@ -128,8 +129,9 @@ static enum timeline_ran run_values(struct operation *operation)
 /* ---- operations -------------------------------------------------------------------------- */
 
 /* Makes the operation of a batch that was checked; NULL: no memory. */
-static struct operation *make_values(const struct stream *stream, const CUstreamBatchMemOpParams *ops,
-                                     unsigned count, struct timeline_work *work)
+static struct operation *make_values(const struct stream *stream,
+                                     const CUstreamBatchMemOpParams *ops, unsigned count,
+                                     struct timeline_work *work)
 {
     *work = (struct timeline_work){.kind = TIMELINE_MARK};
     for (unsigned i = 0; i < count; i++) {
@@ -157,9 +159,8 @@ bool values_describe(const struct operation *operation, CUDA_BATCH_MEM_OP_NODE_P
 {
     if (operation->run != run_values) return false;
     struct values *values = values_of(operation);
-    *params = (CUDA_BATCH_MEM_OP_NODE_PARAMS_v2){.ctx = (CUcontext)operation->context,
-                                                 .count = values->count,
-                                                 .paramArray = values->ops};
+    *params = (CUDA_BATCH_MEM_OP_NODE_PARAMS_v2){
+        .ctx = (CUcontext)operation->context, .count = values->count, .paramArray = values->ops};
     return true;
 }
 
