@@ -6,8 +6,6 @@
 //     >tests/gpu/corners.txt
 #include "tests/gpu/gpu.cuh"
 
-#include <cuda.h>
-
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -23,11 +21,6 @@ static const char *name_of(CUresult code)
     const char *name = "?";
     cuGetErrorName(code, &name);
     return name;
-}
-
-static void say(const char *question, CUresult code)
-{
-    printf("%s: %s\n", question, name_of(code));
 }
 
 static void number(const char *question, CUresult code, long long value)

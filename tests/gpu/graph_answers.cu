@@ -18,12 +18,6 @@ __managed__ long long managed[3] = {10, 20, 30};
 
 __global__ void nothing() {}
 
-static void say(const char *name, cudaError_t error)
-{
-    printf("%s: %s\n", name, cudaGetErrorName(error));
-    cudaGetLastError();
-}
-
 static cudaGraphNode_t kernel_node(cudaGraph_t graph)
 {
     cudaGraphNode_t node;
@@ -34,8 +28,7 @@ static cudaGraphNode_t kernel_node(cudaGraph_t graph)
     return node;
 }
 
-// ---- updates
-// -------------------------------------------------------------------------------------
+// ---- updates ------------------------------------------------------------------------------------
 
 static void updates()
 {
@@ -72,8 +65,7 @@ static void updates()
     CHECK(cudaGraphDestroy(large));
 }
 
-// ---- user objects
-// --------------------------------------------------------------------------------
+// ---- user objects -------------------------------------------------------------------------------
 
 static void destroy(void *argument)
 {
@@ -115,8 +107,7 @@ static void user_objects()
     printf("new object gone: %d, old total: %d\n", wait_for(5), gone[4].load());
 }
 
-// ---- flags
-// ---------------------------------------------------------------------------------------
+// ---- flags --------------------------------------------------------------------------------------
 
 static void nothing_of_the_host(void *) {}
 
@@ -149,8 +140,7 @@ static void flags()
     CHECK(cudaGraphDestroy(graph));
 }
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 static void show_memory(const char *name)
 {
@@ -193,8 +183,7 @@ static void memory()
     CHECK(cudaGraphDestroy(graph));
 }
 
-// ---- printing
-// ------------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 // Counts the lines that begin with a node's name, with an arrow or without, and the clusters.
 static void print(const char *name, cudaGraph_t graph)
@@ -240,8 +229,7 @@ static void printing()
     CHECK(cudaGraphDestroy(inner));
 }
 
-// ---- captures
-// ------------------------------------------------------------------------------------
+// ---- captures -----------------------------------------------------------------------------------
 
 static void captures()
 {

@@ -15,15 +15,7 @@ static CUdeviceptr device;
 
 __global__ void nothing() {}
 
-static void say(const char *name, CUresult result)
-{
-    const char *text;
-    cuGetErrorName(result, &text);
-    printf("%s: %s\n", name, text);
-}
-
-// ---- values in memory
-// ----------------------------------------------------------------------------
+// ---- values in memory ---------------------------------------------------------------------------
 
 // Whether a wait for `value` passes when memory holds `there`; else `last` lets it pass.
 static void wait_for(const char *name, unsigned there, unsigned value, unsigned flags,
@@ -63,8 +55,7 @@ static void values()
     say("batch of 0", cuStreamBatchMemOp(stream, 0, ops, 0));
 }
 
-// ---- events
-// --------------------------------------------------------------------------------------
+// ---- events -------------------------------------------------------------------------------------
 
 static void events()
 {
@@ -94,8 +85,7 @@ static void events()
     cuEventDestroy(event);
 }
 
-// ---- nodes
-// ---------------------------------------------------------------------------------------
+// ---- nodes --------------------------------------------------------------------------------------
 
 static void nodes()
 {
@@ -159,8 +149,7 @@ static void nodes()
     cuGraphDestroy(with_handle);
 }
 
-// ---- streams
-// -------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------
 
 static void attributes()
 {

@@ -26,12 +26,6 @@ __global__ void consume(const int *p, int *out)
     *out = all;
 }
 
-static void say(const char *name, cudaError_t error)
-{
-    printf("%s: %s\n", name, cudaGetErrorName(error));
-    cudaGetLastError();
-}
-
 static void show_edges(const char *name, cudaGraph_t graph)
 {
     cudaGraphNode_t from[8], to[8];
@@ -56,8 +50,7 @@ static void run(cudaGraph_t graph)
     CHECK(cudaGraphExecDestroy(exec));
 }
 
-// ---- edges by hand
-// -------------------------------------------------------------------------------
+// ---- edges by hand ------------------------------------------------------------------------------
 
 static cudaGraphNode_t kernel_node(cudaGraph_t graph, void *kernel, void **arguments,
                                    unsigned threads)
@@ -138,8 +131,7 @@ static void by_hand()
     CHECK(cudaGraphDestroy(graph));
 }
 
-// ---- captured launches
-// ---------------------------------------------------------------------------
+// ---- captured launches --------------------------------------------------------------------------
 
 static cudaLaunchConfig_t config_of(cudaLaunchAttribute *attribute, unsigned threads)
 {
@@ -214,15 +206,7 @@ static void events()
     }
 }
 
-// ---- dependencies of a capture
-// -------------------------------------------------------------------
-
-static void say(const char *name, CUresult result)
-{
-    const char *text;
-    cuGetErrorName(result, &text);
-    printf("%s: %s\n", name, text);
-}
+// ---- dependencies of a capture ------------------------------------------------------------------
 
 static void show_dependencies(const char *name, CUstream captured)
 {
