@@ -362,11 +362,12 @@ static cudaError_t resource_of(const struct cudaResourceDesc *from, CUDA_RESOURC
     case cudaResourceTypeArray:
         to->resType = CU_RESOURCE_TYPE_ARRAY;
         to->res.array.hArray = (CUarray)from->res.array.array;
-        return cudaSuccess;
+        return to->res.array.hArray != NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
     case cudaResourceTypeMipmappedArray:
         to->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
         to->res.mipmap.hMipmappedArray = (CUmipmappedArray)from->res.mipmap.mipmap;
-        return cudaSuccess;
+        return to->res.mipmap.hMipmappedArray != NULL ? cudaSuccess
+                                                      : cudaErrorInvalidResourceHandle;
     case cudaResourceTypeLinear:
         to->resType = CU_RESOURCE_TYPE_LINEAR;
         to->res.linear.devPtr = (CUdeviceptr)from->res.linear.devPtr;

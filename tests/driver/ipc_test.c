@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +77,97 @@ START_TEST(another_process_finds_the_same_bytes)
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
 }
 END_TEST
+
+/* ---- memory that is shared by a descriptor ------------------------------------------------- */
+
+enum { UNIT = 2 << 20 };
+
+/* A message of one byte and a descriptor. */
+struct parcel {
+    char byte, control[CMSG_SPACE(sizeof(int))];
+    struct iovec part;
+    struct msghdr message;
+};
+
+static int *pack(struct parcel *parcel)
+{
+    *parcel = (struct parcel){.part = {&parcel->byte, 1}};
+    parcel->message = (struct msghdr){.msg_iov = &parcel->part,
+                                      .msg_iovlen = 1,
+                                      .msg_control = parcel->control,
+                                      .msg_controllen = sizeof parcel->control};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&parcel->message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    return (int *)(void *)CMSG_DATA(head);
+}
+
+static CUdeviceptr map_at_once(CUmemGenericAllocationHandle memory)
+{
+    const CUmemAccessDesc access = {.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUdeviceptr p = 0;
+    if (cuMemAddressReserve(&p, UNIT, 0, 0, 0) != CUDA_SUCCESS ||
+        cuMemMap(p, UNIT, 0, memory, 0) != CUDA_SUCCESS ||
+        cuMemSetAccess(p, UNIT, &access, 1) != CUDA_SUCCESS)
+        return 0;
+    return p;
+}
+
+static void be_importer(int from)
+{
+    struct parcel parcel;
+    CUmemGenericAllocationHandle memory;
+    unsigned word = 0;
+    const int *file = pack(&parcel);
+    CHILD(1, recvmsg(from, &parcel.message, 0) == 1);
+    use_device();
+    CHILD(2,
+          cuMemImportFromShareableHandle(&memory, (void *)(intptr_t)*file,
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == CUDA_SUCCESS);
+    close(*file);
+    const CUdeviceptr p = map_at_once(memory);
+    CHILD(3, p != 0);
+    CHILD(4, cuMemcpyDtoH(&word, p + UNIT - 4, 4) == CUDA_SUCCESS && word == 55);
+    CHILD(5, cuMemsetD32(p, 66, 1) == CUDA_SUCCESS);
+    CHILD(6, cuMemUnmap(p, UNIT) == CUDA_SUCCESS && cuMemRelease(memory) == CUDA_SUCCESS);
+    _exit(0);
+}
+
+START_TEST(a_descriptor_shares_memory)
+{
+    const CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                            .location.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                            .requestedHandleTypes =
+                                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+    struct parcel parcel;
+    CUmemGenericAllocationHandle memory;
+    unsigned word = 0;
+    int ends[2], status;
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) be_importer(ends[0]);
+    test_context(_i);
+    OK(cuMemCreate(&memory, UNIT, &properties, 0));
+    const CUdeviceptr p = map_at_once(memory);
+    OK(cuMemsetD32(p, 55, UNIT / 4)); /* nothing waits for it */
+    OK(cuMemExportToShareableHandle(pack(&parcel), memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                    0));
+    ck_assert_int_eq(sendmsg(ends[1], &parcel.message, 0), 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    OK(cuMemcpyDtoH(&word, p, 4));
+    ck_assert_uint_eq(word, 66);
+    OK(cuMemUnmap(p, UNIT));
+    OK(cuMemRelease(memory));
+    OK(cuMemAddressFree(p, UNIT));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+}
+END_TEST
+
+/* ---- what is refused ------------------------------------------------------------------------ */
 
 START_TEST(what_cannot_be_shared_is_refused)
 {
@@ -156,6 +248,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         another_process_finds_the_same_bytes,
+        a_descriptor_shares_memory,
         what_cannot_be_shared_is_refused,
         a_handle_of_what_is_gone_says_so,
         an_event_of_processes_is_over_when_recorded,

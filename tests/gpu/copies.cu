@@ -35,6 +35,16 @@ static void boxes()
     say("to a position", cudaMemcpy3D(&out));
     for (unsigned char byte : back) hash = (hash ^ byte) * 16777619u;
     printf("copied: %08x, one element further %d\n", hash, back[100 + 16]);
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaMemcpy3DParms kept = {};
+    out.dstPtr = make_cudaPitchedPtr(device, 128, 8, 6);
+    out.kind = cudaMemcpyDefault;
+    CHECK(cudaGraphCreate(&graph, 0));
+    say("the same as a node", cudaGraphAddMemcpyNode(&node, graph, nullptr, 0, &out));
+    CHECK(cudaGraphMemcpyNodeGetParams(node, &kept));
+    printf("its position: %zu %zu %zu\n", kept.dstPos.x, kept.dstPos.y, kept.dstPos.z);
+    CHECK(cudaGraphDestroy(graph));
     CHECK(cudaFreeArray(array));
 }
 
@@ -205,20 +215,48 @@ static void batches()
     copy("the second with rows too short", ops);
 }
 
-static void captured()
+static void captured(const char *name, cudaError_t (*batch)())
 {
-    cudaGraph_t graph;
-    void *to[] = {device, device + 64}, *from[] = {bytes, bytes + 64};
-    size_t sizes[] = {8, 8}, first = 0, nodes = 99;
-    cudaMemcpyAttributes of = {};
-    of.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    cudaGraph_t graph = nullptr;
+    size_t nodes = 99;
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-    say("captured", cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes, 2,
-                                         &of, &first, 1, stream));
+    say(name, batch());
     say("end of the capture", cudaStreamEndCapture(stream, &graph));
+    if (graph == nullptr) return;
     CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
     printf("nodes: %zu\n", nodes);
     CHECK(cudaGraphDestroy(graph));
+}
+
+static void *managed;
+
+static void in_captures()
+{
+    CHECK(cudaMallocManaged(&managed, 4096));
+    captured("copies", [] {
+        void *to[] = {device, device + 64}, *from[] = {bytes, bytes + 64};
+        size_t sizes[] = {8, 8}, first = 0;
+        cudaMemcpyAttributes of = {};
+        of.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+        return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes, 2, &of,
+                                    &first, 1, stream);
+    });
+    captured("no copies", [] {
+        return cudaMemcpyBatchAsync(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, stream);
+    });
+    captured("boxes", [] {
+        cudaMemcpy3DBatchOp ops[2];
+        reset(ops);
+        return cudaMemcpy3DBatchAsync(2, ops, 0, stream);
+    });
+    captured("discards", [] {
+        size_t size = 4096;
+        return cudaMemDiscardBatchAsync(&managed, &size, 1, 0, stream);
+    });
+    captured("a prefetch", [] {
+        return cudaMemPrefetchAsync(managed, 4096, {cudaMemLocationTypeHost, 0}, 0, stream);
+    });
+    CHECK(cudaFree(managed));
 }
 
 int main()
@@ -231,7 +269,7 @@ int main()
     peers();
     arrays();
     batches();
-    captured();
+    in_captures();
     say("end", cudaDeviceSynchronize());
     CHECK(cudaStreamDestroy(stream));
     CHECK(cudaFree(device));

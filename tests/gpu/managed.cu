@@ -90,6 +90,15 @@ static void questions()
     for (int attribute = 1; attribute <= 8; attribute++)
         for (size_t size : {2, 6, 8, 16}) ask(attribute, size, BYTES);
     printf("accessed by %d %d %d %d\n", answers[0], answers[1], answers[2], answers[3]);
+    int mostly = 7, preferred = 7;
+    void *both[] = {&mostly, &preferred};
+    size_t sizes[] = {4, 8};
+    CUmem_range_attribute which[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+                                     CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION};
+    say("two at once, the second too large",
+        cuMemRangeGetAttributes(both, sizes, which, 2, range, PAGE));
+    printf("they are %d %d\n", mostly, preferred);
+    say("none at once", cuMemRangeGetAttributes(both, sizes, which, 0, range, PAGE));
     ask(0, 4, BYTES);
     ask(9, 4, BYTES);
     ask(1, 4, BYTES + 1);
@@ -103,6 +112,27 @@ static void questions()
 // -----------------------------------------------------------------------------------
 
 __managed__ int numbers[16];
+
+__global__ void add()
+{
+    numbers[threadIdx.x] += 2;
+}
+
+static void symbols()
+{
+    int words[20];
+    size_t size = 0;
+    void *address;
+    for (int i = 0; i < 20; i++) words[i] = i;
+    say("size", cudaGetSymbolSize(&size, numbers));
+    say("copy into it", cudaMemcpyToSymbol(numbers, words, 64));
+    add<<<1, 16>>>();
+    say("run", cudaDeviceSynchronize());
+    say("copy out of it", cudaMemcpyFromSymbol(words, numbers, 8, 56));
+    printf("bytes %zu, copied %d %d, the host reads %d\n", size, words[0], words[1], numbers[3]);
+    say("copy too much", cudaMemcpyFromSymbol(words, numbers, 65));
+    say("address of an element", cudaGetSymbolAddress(&address, numbers[1]));
+}
 
 static void variables()
 {
@@ -181,6 +211,7 @@ int main()
     questions();
     CHECK(cudaFree((void *)range));
     variables();
+    symbols();
     addresses();
     return 0;
 }

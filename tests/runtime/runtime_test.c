@@ -562,14 +562,23 @@ START_TEST(wrong_pointers_are_refused)
 }
 END_TEST
 
-/* Unknown values are not invented. */
-START_TEST(what_is_not_known_is_not_invented)
+/* What a range of managed memory was advised is known later, by pages. */
+START_TEST(advice_is_kept)
 {
-    int value = 77, *x;
-    OK(cudaMallocManaged((void **)&x, 64, cudaMemAttachGlobal));
-    GIVES(cudaMemRangeGetAttribute(&value, sizeof value, cudaMemRangeAttributeReadMostly, x, 64),
-          cudaErrorNotSupported);
-    ck_assert_int_eq(value, 77);
+    int mostly = 77, preferred = 77, *x;
+    void *answers[] = {&mostly, &preferred};
+    size_t sizes[] = {sizeof mostly, sizeof preferred};
+    enum cudaMemRangeAttribute wanted[] = {cudaMemRangeAttributeReadMostly,
+                                           cudaMemRangeAttributePreferredLocation};
+    const struct cudaMemLocation device = {.type = cudaMemLocationTypeDevice, .id = 0};
+    OK(cudaMallocManaged((void **)&x, 8192, cudaMemAttachGlobal));
+    OK(cudaMemAdvise(x, 64, cudaMemAdviseSetReadMostly, device));
+    OK(cudaMemAdvise(x, 8192, cudaMemAdviseSetPreferredLocation, device));
+    OK(cudaMemRangeGetAttributes(answers, sizes, wanted, 2, x, 4096));
+    ck_assert(mostly == 1 && preferred == 0);
+    OK(cudaMemRangeGetAttribute(&mostly, sizeof mostly, cudaMemRangeAttributeReadMostly, x, 8192));
+    ck_assert_int_eq(mostly, 0);
+    OK(cudaFree(x));
 }
 END_TEST
 
@@ -821,7 +830,7 @@ int main(void)
         driver_entry_points,
         nothing_is_a_size,
         wrong_pointers_are_refused,
-        what_is_not_known_is_not_invented,
+        advice_is_kept,
         copies_go_by_the_pointers,
         slices_must_be_apart,
         an_extent_larger_than_all_addresses_is_refused,

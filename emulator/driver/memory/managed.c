@@ -259,15 +259,21 @@ static int device_holding(CUmemLocation place)
     return place.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ? CU_DEVICE_CPU : place.id;
 }
 
+static CUresult check_size(CUmem_range_attribute attribute, size_t size)
+{
+    const bool list = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
+    return size == 0 || size % sizeof(int) != 0 || (!list && size != sizeof(int))
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
+}
+
 CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
                                        CUdeviceptr devPtr, size_t count)
 {
     int *const answer = data;
-    const bool list = attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
     NEED_POINTER(data);
     TRY(check_managed(devPtr, count));
-    if (dataSize == 0 || dataSize % sizeof *answer != 0 || (!list && dataSize != sizeof *answer))
-        return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_size(attribute, dataSize));
     const struct told told = told_to_all(devPtr / PAGE * PAGE, devPtr + count);
     switch (attribute) {
     case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
@@ -307,6 +313,7 @@ CUresult driver_cuMemRangeGetAttributes(void **data, size_t *dataSizes,
     NEED_POINTER(dataSizes);
     NEED_POINTER(attributes);
     if (numAttributes == 0) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < numAttributes; i++) TRY(check_size(attributes[i], dataSizes[i]));
     for (size_t i = 0; i < numAttributes; i++)
         TRY(driver_cuMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count));
     return CUDA_SUCCESS;

@@ -28,10 +28,8 @@ static CUresult check_runs(const size_t *indexes, size_t runs, size_t count)
 /* ---- copies ------------------------------------------------------------------------------ */
 
 /* No graph holds such copies: an H200 refuses them, and the capture goes on. */
-static CUresult copies_stream(CUstream handle)
+static CUresult check_capture(const struct stream *stream)
 {
-    struct stream *stream;
-    TRY(batch_stream(handle, &stream));
     return stream->captured != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
@@ -53,12 +51,14 @@ CUresult driver_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t 
                                    size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
                                    size_t numAttrs, size_t *failIdx, CUstream hStream)
 {
+    struct stream *stream;
     bool during_call = false;
     if (failIdx != NULL) *failIdx = SIZE_MAX;
-    TRY(copies_stream(hStream));
+    TRY(batch_stream(hStream, &stream));
     if (count == 0 || dsts == NULL || srcs == NULL || sizes == NULL || attrs == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     TRY(check_runs(attrsIdxs, numAttrs, count));
+    TRY(check_capture(stream));
     for (size_t i = 0; i < numAttrs; i++) {
         TRY(check_order(attrs[i].srcAccessOrder, attrs[i].flags));
         during_call |= attrs[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
@@ -140,11 +140,13 @@ static CUresult copy_all(const CUDA_MEMCPY3D_BATCH_OP *ops, CUDA_MEMCPY3D *copie
 CUresult driver_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
                                      unsigned long long flags, CUstream hStream)
 {
+    struct stream *stream;
     bool during_call = false;
     size_t failed;
     if (failIdx != NULL) *failIdx = SIZE_MAX;
-    TRY(copies_stream(hStream));
+    TRY(batch_stream(hStream, &stream));
     if (numOps == 0 || opList == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_capture(stream));
     CUDA_MEMCPY3D *copies = calloc(numOps, sizeof *copies);
     if (copies == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     const CUresult code = copy_all(opList, copies, numOps, &failed, hStream);
@@ -188,6 +190,9 @@ CUresult driver_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t
     struct stream *stream;
     TRY(batch_stream(hStream, &stream));
     if (count == 0 || dptrs == NULL || sizes == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (stream->captured != NULL)
+        return capture_invalidate(stream->captured->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                  FINDING_CAPTURE_UNKNOWN_WORK);
     for (size_t i = 0; i < count; i++) {
         const struct memory_region *region = memory_find(dptrs[i]);
         if (region == NULL || region->kind != MEMORY_MANAGED) return CUDA_ERROR_INVALID_VALUE;
