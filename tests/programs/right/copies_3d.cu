@@ -40,7 +40,7 @@ int main()
     c = {};
     c.srcArray = b;
     c.dstPtr = make_cudaPitchedPtr(out.data(), W * 2, W, H);
-    c.dstPos = make_cudaPos(4 * 2, 1, 2);
+    c.dstPos = make_cudaPos(4, 1, 2); // the array's elements, though the documentation says bytes
     c.extent = make_cudaExtent(16, 8, 4);
     c.kind = cudaMemcpyDeviceToHost;
     CHECK(cudaMemcpy3DAsync(&c, s));
