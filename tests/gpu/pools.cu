@@ -1,6 +1,7 @@
 // Pools of memory, asked of a GPU: which properties they may have, what of them may be set and what
 // is then read, how much of them is in use, who may reach their memory, what is freed in a stream;
-// and the flags of page-locked memory. Each line is a case and its answer. pools.txt has an H200's.
+// and the flags of page-locked memory. Each line is a case and its answer. pools.txt has what an
+// H200 answered to these calls in smaller programs; as a whole it has not run on one.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o pools tests/gpu/pools.cu -lcuda
 //     ./pools > tests/gpu/pools.txt

@@ -1,6 +1,7 @@
 // Arrays and textures, asked of a GPU: which arrays there are, which views of an array a texture
 // may have and what is read through them, numbers in sRGB, descriptions that say nothing. Each line
-// is a case and its answer. textures.txt has an H200's.
+// is a case and its answer. textures.txt has what an H200 answered to these calls in smaller
+// programs; as a whole it has not run on one.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o textures tests/gpu/textures.cu -lcuda
 //     ./textures > tests/gpu/textures.txt
