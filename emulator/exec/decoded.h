@@ -42,6 +42,7 @@ enum exec_builtin {
     EXEC_BUILTIN_VPRINTF,
     EXEC_BUILTIN_ASSERTFAIL,
     EXEC_BUILTIN_MALLOC,
+    EXEC_BUILTIN_ALIGNED_MALLOC,
     EXEC_BUILTIN_FREE,
     EXEC_BUILTIN_CUDA_MALLOC,    /* from the same heap as malloc */
     EXEC_BUILTIN_DEVICE_RUNTIME, /* the launch's device_call tells them apart by name */

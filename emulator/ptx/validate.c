@@ -192,6 +192,8 @@ static bool special_fits(enum ptx_special special, enum ptx_type wanted)
 {
     enum ptx_type held = ptx_special_type(special);
     if (register_fits(held, wanted, false)) return true;
+    /* It had 32 bits before PTX 3.0, and may be read as such still. */
+    if (special == PTX_SPECIAL_GRIDID) return ptx_type_bits(wanted) == 32 && !is_float(wanted);
     return held == PTX_U32 && ptx_type_bits(wanted) == 16; /* PTX 1: mov.u16 r, %tid.x */
 }
 

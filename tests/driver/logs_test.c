@@ -135,9 +135,10 @@ static void CUDA_CB note(void *data, CUlogLevel level, char *message, size_t len
 START_TEST(who_is_registered_is_called)
 {
     CUlogsCallbackHandle handles[2];
+    unsigned third = 0;
     OK(cuInit(0));
     for (int i = 0; i < 2; i++) OK(cuLogsRegisterCallback(note, &data_of[i], &handles[i]));
-    OK(cuLogsRegisterCallback(note, &(unsigned){0}, NULL));
+    OK(cuLogsRegisterCallback(note, &third, NULL));
     fail_twice();
     ck_assert_uint_eq(called, 3);
     ck_assert_uint_eq(data_of[0], 2);

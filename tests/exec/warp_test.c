@@ -512,7 +512,8 @@ START_TEST(special_registers)
     uint32_t out[3 * 70];
     struct device_run result;
     ck_assert_int_eq(
-        run_body("mov.u32 %r, %laneid;\nmov.u32 %a, %warpid;\nmad.lo.u32 %r, %a, 100, %r;\n"
+        run_body(".reg .u64 %graph;\nmov.u32 %r, %laneid;\nmov.u32 %a, %warpid;\nmad.lo.u32 %r, "
+                 "%a, 100, %r;\n"
                  "mov.u32 %a, %nwarpid;\nmad.lo.u32 %r, %a, 1000, %r;\nmov.u32 %a, %ctaid.x;\n"
                  "mad.lo.u32 %r, %a, 10000, %r;\nmov.u32 %a, %nctaid.x;\n"
                  "mad.lo.u32 %r, %a, 100000, %r;\nmov.u32 %a, %lanemask_lt;\nmov.u32 %b, "
@@ -520,13 +521,15 @@ START_TEST(special_registers)
                  "mov.u32 %a, %lanemask_le;\nmov.u32 %b, %lanemask_gt;\nadd.u32 %a, %a, %b;\n"
                  "add.u32 %r, %r, %a;\nadd.u32 %r, %r, 1;\nmov.u32 %a, %ntid.y;\n"
                  "mad.lo.u32 %r, %a, 1000000, %r;\nmov.u32 %a, %tid.z;\nadd.u32 %r, %r, %a;\n"
-                 "mov.u32 %a, %total_smem_size;\nadd.u32 %r, %r, %a;",
+                 "mov.u32 %a, %total_smem_size;\nadd.u32 %r, %r, %a;\n"
+                 "mov.u32 %a, %gridid;\nadd.u32 %r, %r, %a;\nmov.u64 %graph, "
+                 "%current_graph_exec;\ncvt.u32.u64 %a, %graph;\nadd.u32 %r, %r, %a;",
                  3, 70, NULL, out, 1, &result),
         EXEC_DONE);
     for (uint32_t b = 0; b < 3; b++)
         for (uint32_t t = 0; t < 70; t++)
-            ck_assert_uint_eq(out[b * 70 + t],
-                              1000000 + 300000 + 10000 * b + 3000 + 100 * (t / 32) + t % 32 + 4096);
+            ck_assert_uint_eq(out[b * 70 + t], 1000000 + 300000 + 10000 * b + 64000 +
+                                                   100 * (t / 32) + t % 32 + 4096);
 }
 END_TEST
 

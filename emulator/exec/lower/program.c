@@ -52,6 +52,7 @@ static enum exec_builtin builtin_named(const char *name)
     } names[] = {{"vprintf", EXEC_BUILTIN_VPRINTF},
                  {"__assertfail", EXEC_BUILTIN_ASSERTFAIL},
                  {"malloc", EXEC_BUILTIN_MALLOC},
+                 {"__cuda_syscall_aligned_malloc", EXEC_BUILTIN_ALIGNED_MALLOC},
                  {"free", EXEC_BUILTIN_FREE},
                  {"__cudaCDP2Malloc", EXEC_BUILTIN_CUDA_MALLOC},
                  {"__cudaCDP2Free", EXEC_BUILTIN_FREE}};

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { MULTIPROCESSORS = 132, SHARED_UNIT = 128 /* in which a block gets shared memory */ };
+/* Of an H200: multiprocessors, and warps of one; SHARED_UNIT: in which a block gets shared memory.
+ */
+enum { MULTIPROCESSORS = 132, MULTIPROCESSOR_WARPS = 64, SHARED_UNIT = 128 };
 
 bool exec_special_reserved(unsigned special)
 {
@@ -88,7 +90,7 @@ static uint64_t uniform_value(const struct exec_warp *warp, unsigned special, un
     case PTX_SPECIAL_WARPID:
         return warp->index;
     case PTX_SPECIAL_NWARPID:
-        return warp->block->warp_count;
+        return MULTIPROCESSOR_WARPS;
     case PTX_SPECIAL_SMID:
         return warp->block->index % MULTIPROCESSORS;
     case PTX_SPECIAL_NSMID:

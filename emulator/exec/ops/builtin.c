@@ -124,11 +124,25 @@ static bool piece_is_whole(unsigned char *heap, uint64_t heap_size, uint64_t at)
 
 #define HEAP_DAMAGED UINT64_MAX
 
-/* Allocates by first fit, and joins neighbouring free pieces on the way. Returns the offset of the
- * memory, 0 when there is no room, or HEAP_DAMAGED. */
-static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size)
+/* Cuts `skip` bytes off the front of a free piece, as a free piece; 0: nothing. Returns where the
+ * rest is. */
+static uint64_t cut_front(unsigned char *heap, uint64_t at, uint64_t skip)
 {
-    if (size > heap_size) return 0;
+    struct piece *piece = piece_at(heap, at);
+    if (skip == 0) return at;
+    *piece_at(heap, at + skip) = (struct piece){.size = piece->size - skip, .mark = PIECE_FREE};
+    piece->size = skip - sizeof *piece;
+    return at + skip;
+}
+
+/* Allocates by first fit, and joins neighbouring free pieces on the way. `alignment`: of the
+ * address on the device, a power of 2, at least 16. Returns the offset of the memory, 0 when there
+ * is no room, or HEAP_DAMAGED. */
+static uint64_t heap_take(const struct exec_launch *launch, unsigned char *heap, uint64_t size,
+                          uint64_t alignment)
+{
+    const uint64_t heap_size = launch->heap_bytes;
+    if (size > heap_size || alignment > heap_size) return 0;
     const uint64_t wanted = (size + 16) / 16 * 16; /* 0 bytes have an address too, as on a GPU */
     for (uint64_t at = 0; at + sizeof(struct piece) <= heap_size;) {
         struct piece *piece = piece_at(heap, at);
@@ -140,7 +154,11 @@ static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size
             piece->size += sizeof *piece + piece_at(heap, next)->size;
             next = at + sizeof *piece + piece->size;
         }
-        if (piece->mark == PIECE_FREE && piece->size >= wanted) {
+        const uint64_t skip =
+            -(launch->heap_address + at + sizeof *piece) & (alignment - 1); /* a multiple of 16 */
+        if (piece->mark == PIECE_FREE && piece->size >= skip + wanted) {
+            at = cut_front(heap, at, skip);
+            piece = piece_at(heap, at);
             if (piece->size >= wanted + 2 * sizeof *piece) {
                 *piece_at(heap, at + sizeof *piece + wanted) = (struct piece){
                     .size = piece->size - wanted - sizeof *piece, .mark = PIECE_FREE};
@@ -167,17 +185,25 @@ static uint64_t give_address(struct exec_warp *warp, unsigned lane, uint64_t to,
     return address != 0 ? 0 : NO_MEMORY;
 }
 
-/* malloc(size), or with `as_cuda` cudaMalloc(where, size). */
+/* malloc(size), cudaMalloc(where, size), or __nv_aligned_device_malloc(size, alignment), which
+ * gives NULL for what is no power of 2. */
 static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
-                    const struct exec_call *call, bool as_cuda)
+                    const struct exec_call *call, enum exec_builtin which)
 {
+    enum { LEAST = 16 }; /* alignment of any piece */
+    const bool as_cuda = which == EXEC_BUILTIN_CUDA_MALLOC;
     const struct exec_launch *launch = warp->worker->launch;
     unsigned char *heap = heap_bytes(launch);
     if (heap != NULL) heap_begin(heap, launch->heap_bytes);
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t size = argument(warp, call, lane, as_cuda ? 1 : 0);
-        const uint64_t offset = heap != NULL ? heap_take(heap, launch->heap_bytes, size) : 0;
+        uint64_t alignment =
+            which == EXEC_BUILTIN_ALIGNED_MALLOC ? argument(warp, call, lane, 1) : LEAST;
+        const bool right = alignment != 0 && (alignment & (alignment - 1)) == 0;
+        if (alignment < LEAST) alignment = LEAST;
+        const uint64_t offset =
+            heap != NULL && right ? heap_take(launch, heap, size, alignment) : 0;
         if (offset == HEAP_DAMAGED)
             return exec_stop(warp, inst, EXEC_TRAP, lane,
                              &(struct exec_reason){.finding = FINDING_HEAP_DAMAGED});
@@ -219,9 +245,9 @@ int exec_builtin_call(struct exec_warp *warp, const struct exec_inst *inst,
     case EXEC_BUILTIN_ASSERTFAIL:
         return assert_fail(warp, inst, call);
     case EXEC_BUILTIN_MALLOC:
-        return allocate(warp, inst, call, false);
+    case EXEC_BUILTIN_ALIGNED_MALLOC:
     case EXEC_BUILTIN_CUDA_MALLOC:
-        return allocate(warp, inst, call, true);
+        return allocate(warp, inst, call, function->builtin);
     case EXEC_BUILTIN_FREE:
         return release(warp, inst, call);
     case EXEC_BUILTIN_DEVICE_RUNTIME:
