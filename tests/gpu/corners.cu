@@ -16,16 +16,11 @@ static const char required[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
 static const char too_new[] = ".version 7.0\n.target sm_90\n.address_size 64\n"
                               ".visible .entry plain() { ret; }\n";
 
-static const char *name_of(CUresult code)
+static void number(const char *question, CUresult code, long long value)
 {
     const char *name = "?";
     cuGetErrorName(code, &name);
-    return name;
-}
-
-static void number(const char *question, CUresult code, long long value)
-{
-    printf("%s: %s, %lld\n", question, name_of(code), value);
+    printf("%s: %s, %lld\n", question, name, value);
 }
 
 static CUfunction function_of(const char *ptx, const char *name)

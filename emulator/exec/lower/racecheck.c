@@ -359,8 +359,7 @@ static enum flow flow_through(const struct lower *lower, const struct ptx_instru
 {
     const bool stores = at->op == PTX_OP_ST, makes = passes_on(at->op);
     const uint16_t space = at->modifiers.space;
-    bool any = at->guard != PTX_NO_REGISTER && flows[at->guard];
-    if (any) return FLOW_DECIDES;
+    bool any = false;
     for (uint8_t k = makes; k < at->operand_count && !any; k++)
         any = takes(&at->operands[k], flows);
     if (!any) return FLOW_NONE;
@@ -400,19 +399,20 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
         return false;
     if (lower->symbols == NULL && !find_symbols(lower)) return false;
     const struct address address = address_of(lower, operand);
+    bool stores_count = acts & LOWER_ACTS_STORES;
     for (uint32_t k = lower->next_act[lower->place - source->instructions];
          k < source->instruction_count; k = lower->next_act[k]) {
         const struct ptx_instruction *later = &source->instructions[k];
         if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
-        const bool stores = later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
+        const bool stores = later->op == PTX_OP_ST && stores_count &&
                             same_address(lower, &address, &later->operands[0]);
         const bool acts_here =
             stores ||
             (later->op == PTX_OP_RED && same_address(lower, &address, &later->operands[0])) ||
             (later->op == PTX_OP_ATOM && same_address(lower, &address, &later->operands[1]));
-        if (acts_here && leads_to(lower, k) &&
-            (!stores || lower->at->op != PTX_OP_LD || decides(lower, &address)))
-            return true;
+        if (!acts_here || !leads_to(lower, k)) continue;
+        if (!stores || lower->at->op != PTX_OP_LD || decides(lower, &address)) return true;
+        stores_count = false;
     }
     return false;
 }
