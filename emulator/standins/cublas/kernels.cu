@@ -391,16 +391,7 @@ template <class T> __device__ void amax(const blas_level1 &p)
 
 // ---- the kernels --------------------------------------------------------------------------------
 
-#define KERNEL(name, suffix, parameters, T)                                                        \
-    extern "C" __global__ void cublas_##name##_##suffix(const parameters p)                        \
-    {                                                                                              \
-        name<T>(p);                                                                                \
-    }
-#define KERNELS(name, parameters)                                                                  \
-    KERNEL(name, f32, parameters, float)                                                           \
-    KERNEL(name, f64, parameters, double)                                                          \
-    KERNEL(name, c32, parameters, Complex<float>)                                                  \
-    KERNEL(name, c64, parameters, Complex<double>)
+#define KERNELS(name, parameters) KERNELS_OF(cublas, name, parameters)
 KERNELS(symm, blas_level3)
 KERNELS(rank_k, blas_level3)
 KERNELS(trmm, blas_level3)

@@ -1,5 +1,6 @@
-// numbers: what kernels of cuBLAS and cuBLASLt share: real and complex numbers, factors, places in
-// matrices, and the products of a row and some columns, which every product of matrices is made of.
+// numbers: what kernels of cuBLAS, cuBLASLt and cuSOLVER share: real and complex numbers, factors,
+// places in matrices, the products of a row and some columns, which every product of matrices is
+// made of, and a routine as a kernel for each type.
 #pragma once
 #include "emulator/standins/cublas/parameters.h"
 
@@ -172,3 +173,17 @@ __device__ void add_row(const blas_gemm &p, int64_t i, int64_t first, S *sum)
     else
         add_products<E, S, false>(p, a, i, of, sum);
 }
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+// LIBRARY_NAME_f32 and so on: the routine `name`, a template, of each type.
+#define KERNEL_OF(library, name, suffix, parameters, T)                                            \
+    extern "C" __global__ void library##_##name##_##suffix(const parameters p)                     \
+    {                                                                                              \
+        name<T>(p);                                                                                \
+    }
+#define KERNELS_OF(library, name, parameters)                                                      \
+    KERNEL_OF(library, name, f32, parameters, float)                                               \
+    KERNEL_OF(library, name, f64, parameters, double)                                              \
+    KERNEL_OF(library, name, c32, parameters, Complex<float>)                                      \
+    KERNEL_OF(library, name, c64, parameters, Complex<double>)

@@ -2,16 +2,7 @@
 // of a batch, and goes through it in phases with a barrier between them.
 #include "emulator/standins/cusolver/schur.cuh"
 
-#define KERNEL(name, suffix, parameters, T)                                                        \
-    extern "C" __global__ void cusolver_##name##_##suffix(const parameters p)                      \
-    {                                                                                              \
-        name<T>(p);                                                                                \
-    }
-#define KERNELS(name, parameters)                                                                  \
-    KERNEL(name, f32, parameters, float)                                                           \
-    KERNEL(name, f64, parameters, double)                                                          \
-    KERNEL(name, c32, parameters, Complex<float>)                                                  \
-    KERNEL(name, c64, parameters, Complex<double>)
+#define KERNELS(name, parameters) KERNELS_OF(cusolver, name, parameters)
 KERNELS(potrf, solver_factors)
 KERNELS(potrs, solver_factors)
 KERNELS(potri, solver_factors)
