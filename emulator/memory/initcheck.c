@@ -1,5 +1,6 @@
 #include "emulator/memory/initcheck.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct followed {
     uint64_t id;
     uint64_t size;
     uint64_t *bits; /* one bit per byte; NULL: nothing is written */
+    uint64_t left;  /* bytes that are not written, if `bits` is not NULL */
     bool all;       /* everything is written */
     bool given;
     bool hosts; /* managed memory that no device has touched */
@@ -103,10 +105,19 @@ static void give_up(struct followed *followed)
 static bool prepare(struct followed *followed)
 {
     if (followed == NULL || followed->all) return false;
-    if (followed->bits == NULL)
-        followed->bits = calloc(word_count(followed), sizeof *followed->bits);
+    if (followed->bits != NULL) return true;
+    followed->bits = calloc(word_count(followed), sizeof *followed->bits);
+    followed->left = followed->size;
     if (followed->bits == NULL) give_up(followed);
     return followed->bits != NULL;
+}
+
+static void set_word(struct followed *followed, uint64_t word, uint64_t bits)
+{
+    const uint64_t fresh = bits & ~followed->bits[word];
+    if (fresh == 0) return;
+    followed->bits[word] |= fresh;
+    followed->left -= (unsigned)__builtin_popcountll(fresh);
 }
 
 void memory_initcheck_set(const struct memory_region *region, uint64_t offset, uint64_t bytes)
@@ -122,24 +133,20 @@ void memory_initcheck_set(const struct memory_region *region, uint64_t offset, u
     while (offset < end) {
         const uint64_t at = offset % 64;
         const uint64_t here = end - offset < 64 - at ? end - offset : 64 - at;
-        followed->bits[offset / 64] |= (here == 64 ? ~0ull : (1ull << here) - 1) << at;
+        set_word(followed, offset / 64, (here == 64 ? ~0ull : (1ull << here) - 1) << at);
         offset += here;
     }
+    if (followed->left == 0) give_up(followed);
 }
 
-void memory_initcheck_set_bits(const struct memory_region *region, const uint64_t *bits)
+void memory_initcheck_set_bits(const struct memory_region *region, const uint64_t *bits,
+                               uint64_t first, uint64_t end)
 {
     struct followed *followed = *place(region);
     if (!prepare(followed)) return;
-    const uint64_t words = word_count(followed);
-    uint64_t missing = 0;
-    for (uint64_t i = 0; i < words; i++) {
-        followed->bits[i] |= bits[i];
-        missing |= i + 1 < words ? ~followed->bits[i] : 0;
-    }
-    const uint64_t last = followed->size % 64;
-    missing |= ~followed->bits[words - 1] & (last == 0 ? ~0ull : (1ull << last) - 1);
-    if (missing == 0) give_up(followed);
+    assert(first % 64 == 0 && end <= word_count(followed) * 64);
+    for (uint64_t i = first / 64; i < end / 64; i++) set_word(followed, i, bits[i]);
+    if (followed->left == 0) give_up(followed);
 }
 
 void memory_initcheck_give(const struct memory_region *region)
@@ -178,14 +185,14 @@ static uint64_t whole_units(uint64_t bits, unsigned unit)
     return firsts;
 }
 
-bool memory_initcheck_find(const struct memory_region *region, const uint64_t *touched,
-                           unsigned unit, struct memory_unwritten *found)
+void memory_initcheck_find(const struct memory_region *region, const uint64_t *touched,
+                           unsigned unit, uint64_t first, uint64_t end,
+                           struct memory_unwritten *found)
 {
     const struct followed *followed = *place(region);
-    *found = (struct memory_unwritten){0};
-    if (followed == NULL || followed->all) return false;
-    const uint64_t words = word_count(followed);
-    for (uint64_t i = 0; i < words; i++) {
+    if (followed == NULL || followed->all) return;
+    assert(first % 64 == 0 && end <= word_count(followed) * 64);
+    for (uint64_t i = first / 64; i < end / 64; i++) {
         const uint64_t known = followed->bits != NULL ? followed->bits[i] : 0;
         uint64_t bits = touched[i] & ~known;
         if (bits == 0 || (bits = whole_units(bits, unit)) == 0) continue;
@@ -193,7 +200,6 @@ bool memory_initcheck_find(const struct memory_region *region, const uint64_t *t
         found->bytes += (unsigned)__builtin_popcountll(bits);
         found->end = i * 64 + 64 - (unsigned)__builtin_clzll(bits);
     }
-    return found->bytes > 0;
 }
 
 /* ---- what the host has done ------------------------------------------------------------------ */

@@ -33,8 +33,10 @@ bool memory_initcheck_follows(const struct memory_region *region);
 
 /* The `bytes` bytes from `offset` on are written now. */
 void memory_initcheck_set(const struct memory_region *region, uint64_t offset, uint64_t bytes);
-/* Every byte whose bit is set in `bits` is written now. */
-void memory_initcheck_set_bits(const struct memory_region *region, const uint64_t *bits);
+/* Every byte from `first` to before `end`, both multiples of 64, is written now if its bit is set
+ * in `bits`. */
+void memory_initcheck_set_bits(const struct memory_region *region, const uint64_t *bits,
+                               uint64_t first, uint64_t end);
 /* A kernel received the region's address: it may have been meant to write there. */
 void memory_initcheck_give(const struct memory_region *region);
 
@@ -49,10 +51,12 @@ struct memory_unwritten {
     uint64_t end;   /* offset behind the last */
 };
 /* Checks the bytes whose bits are set in `touched`, in aligned units of `unit` bytes (a power of
- * two, 64 at most). A unit counts when all of it was touched and nothing of it was written. Returns
- * false when there is no such unit. */
-bool memory_initcheck_find(const struct memory_region *region, const uint64_t *touched,
-                           unsigned unit, struct memory_unwritten *found);
+ * two, 64 at most), from `first` to before `end`, both multiples of 64. A unit counts when all of
+ * it was touched and nothing of it was written. Adds such units to `found`, which holds those
+ * before `first`. */
+void memory_initcheck_find(const struct memory_region *region, const uint64_t *touched,
+                           unsigned unit, uint64_t first, uint64_t end,
+                           struct memory_unwritten *found);
 /* Returns whether any byte of the region is written; true for a region that is not followed. */
 bool memory_initcheck_some(const struct memory_region *region);
 

@@ -1,5 +1,6 @@
 #include "emulator/races/set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,45 +157,82 @@ bool races_set_rows(struct races_set *set, uint64_t first, uint64_t width, uint6
     return true;
 }
 
-/* Stores the `count` ranges of the bits of `within` in the set. */
-static bool take_ranges(struct races_set *set, struct races_range within, const uint64_t *bits,
-                        size_t count)
+/* Windows of a bitmap, as races_set_bits takes them. */
+struct windows {
+    const uint64_t *bits;
+    const struct races_range *each;
+    size_t count;
+};
+
+/* Stores the `count` ranges of the windows' bits in the set. */
+static bool take_ranges(struct races_set *set, const struct windows *windows, size_t count)
 {
-    struct races_range range = {within.first, within.first};
     set->ranges = calloc(count, sizeof *set->ranges);
     if (set->ranges == NULL) return false;
-    while (set->range_count < count) {
-        range.first = bits_find(bits, within.first, range.end, within.end, true);
-        range.end = bits_find(bits, within.first, range.first, within.end, false);
-        set->ranges[set->range_count++] = range;
+    for (size_t k = 0; k < windows->count; k++) {
+        const uint64_t end = windows->each[k].end;
+        struct races_range range = {0, windows->each[k].first};
+        for (;;) {
+            range.first = bits_find(windows->bits, 0, range.end, end, true);
+            if (range.first == end) break;
+            range.end = bits_find(windows->bits, 0, range.first, end, false);
+            set->ranges[set->range_count++] = range;
+        }
+    }
+    assert(set->range_count == count);
+    return true;
+}
+
+/* Copies the windows' bits to the set. */
+static bool take_bits(struct races_set *set, const struct windows *windows)
+{
+    const uint64_t base = bits_base(set), words = (set->bounds.end - base + 63) / 64;
+    set->bits = calloc(words, sizeof *set->bits);
+    if (set->bits == NULL) return false;
+    for (size_t k = 0; k < windows->count; k++) {
+        struct races_range here = windows->each[k];
+        if (here.first < base) here.first = base;
+        if (here.end > base + 64 * words) here.end = base + 64 * words;
+        if (here.first >= here.end) continue;
+        memcpy(&set->bits[(here.first - base) / 64], &windows->bits[here.first / 64],
+               (here.end - here.first) / 64 * sizeof *set->bits);
     }
     return true;
 }
 
-static bool take_bits(struct races_set *set, struct races_range within, const uint64_t *bits)
+/* Finds the first byte of the windows' bits and one past the last. There is at least one. */
+static struct races_range bounds_of(const struct windows *windows)
 {
-    const uint64_t skipped = bits_base(set) - within.first;
-    const uint64_t words = (set->bounds.end - bits_base(set) + 63) / 64;
-    set->bits = malloc(words * sizeof *set->bits);
-    if (set->bits == NULL) return false;
-    memcpy(set->bits, bits + skipped / 64, words * sizeof *set->bits);
-    return true;
+    struct races_range bounds = {0, 0};
+    size_t k = 0;
+    for (; k < windows->count; k++) {
+        bounds.first =
+            bits_find(windows->bits, 0, windows->each[k].first, windows->each[k].end, true);
+        if (bounds.first < windows->each[k].end) break;
+    }
+    for (k = windows->count; k-- > 0;) {
+        uint64_t word = windows->each[k].end / 64;
+        while (word > windows->each[k].first / 64 && windows->bits[word - 1] == 0) word--;
+        if (word == windows->each[k].first / 64) continue;
+        bounds.end = 64 * word - (uint64_t)__builtin_clzll(windows->bits[word - 1]);
+        break;
+    }
+    return bounds;
 }
 
-bool races_set_bits(struct races_set *set, struct races_range within, const uint64_t *bits)
+bool races_set_bits(struct races_set *set, const uint64_t *bits, const struct races_range *windows,
+                    size_t count)
 {
-    const uint64_t base = within.first, words = (within.end - base + 63) / 64;
-    const size_t count = bits_count_ranges(bits, words, MANY_RANGES);
-
+    const struct windows all = {bits, windows, count};
+    size_t ranges = 0;
+    for (size_t k = 0; k < count && ranges <= MANY_RANGES; k++)
+        ranges += bits_count_ranges(&bits[windows[k].first / 64],
+                                    (windows[k].end - windows[k].first) / 64, MANY_RANGES);
     *set = (struct races_set){0};
-    if (count == 0) return true;
-    uint64_t last = words - 1;
-    while (bits[last] == 0) last--;
-    set->bounds.first = bits_find(bits, base, base, within.end, true);
-    set->bounds.end = base + 64 * last + 64 - (uint64_t)__builtin_clzll(bits[last]);
-    if (count == 1) return true;
-    return count <= MANY_RANGES ? take_ranges(set, within, bits, count)
-                                : take_bits(set, within, bits);
+    if (ranges == 0) return true;
+    set->bounds = bounds_of(&all);
+    if (ranges == 1) return true;
+    return ranges <= MANY_RANGES ? take_ranges(set, &all, ranges) : take_bits(set, &all);
 }
 
 void races_set_free(struct races_set *set)

@@ -25,10 +25,11 @@ struct races_set {
  * memory. */
 bool races_set_rows(struct races_set *set, uint64_t first, uint64_t width, uint64_t pitch,
                     uint64_t height, uint64_t slice, uint64_t depth);
-/* Makes a set from one bit per byte of `within`. The first byte of `within` is a multiple of 64 and
- * belongs to bit 0 of `bits`; no bit beyond the end of `within` is set. Returns false when the host
- * has no memory. */
-bool races_set_bits(struct races_set *set, struct races_range within, const uint64_t *bits);
+/* Makes a set from a bitmap in which bit i stands for byte i. Only the bits in the `count` windows
+ * are looked at. These are ascending and apart, and consist of whole words of 64 bits. Returns
+ * false when the host has no memory. */
+bool races_set_bits(struct races_set *set, const uint64_t *bits, const struct races_range *windows,
+                    size_t count);
 void races_set_free(struct races_set *set);
 
 bool races_set_empty(const struct races_set *set);

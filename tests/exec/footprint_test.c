@@ -245,6 +245,59 @@ START_TEST(what_a_launch_touched_the_next_has_not)
 }
 END_TEST
 
+/* Steps of every size, up and down, compared with marking one offset after the other. */
+START_TEST(steps_mark_what_each_of_them_does)
+{
+    enum { STEPS = 9, MOST = 80, FIRST = 3 * 64, SIZE = (2 * FIRST + 2 * MOST * STEPS + 64) / 64 };
+    const uint32_t bytes = 1u << _i % 5;
+    for (int step = -MOST; step <= MOST; step++)
+        for (uint64_t first = FIRST + MOST * STEPS; first < FIRST + MOST * STEPS + 64; first++) {
+            uint64_t bits[SIZE] = {0}, wanted[SIZE] = {0};
+            const uint64_t last = first + (uint64_t)(step * STEPS);
+            for (int k = 0; k <= STEPS; k++)
+                exec_footprint_mark(wanted, first + (uint64_t)(step * k), bytes);
+            exec_footprint_mark_steps(bits, first, (uint64_t)step, last, bytes);
+            ck_assert_mem_eq(bits, wanted, sizeof bits);
+        }
+}
+END_TEST
+
+/* However many sites there are and wherever they lie, the windows contain them. */
+START_TEST(windows_contain_all_sites)
+{
+    enum { LARGE = 1 << 20 };
+    uint32_t random = (uint32_t)_i + 1;
+    addresses[0] = device_buffer(LARGE, NULL);
+    const struct memory_region *region = memory_find(addresses[0]);
+    footprint = exec_footprint_create(NULL, NULL);
+    ck_assert_ptr_nonnull(exec_footprint_bits(footprint, region, EXEC_STORE));
+    for (uint32_t line = 1; line <= 60; line++) {
+        struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS];
+        random = random * 1664525 + 1013904223;
+        const uint64_t first = random % (LARGE - 4096), end = first + 1 + (random >> 8) % 4096;
+        exec_footprint_add_site(
+            footprint,
+            &(struct exec_footprint_site){
+                .region = region, .access = EXEC_STORE, .first = first, .end = end, .line = line});
+        const size_t count = exec_footprint_windows(
+            footprint, exec_footprint_region_at(footprint, 0), EXEC_STORE, windows);
+        ck_assert(count > 0 && count <= EXEC_FOOTPRINT_WINDOWS);
+        for (size_t k = 0; k < count; k++) {
+            ck_assert(windows[k].first % 64 == 0 && windows[k].end % 64 == 0);
+            ck_assert(windows[k].first < windows[k].end);
+            ck_assert(k == 0 || windows[k - 1].end < windows[k].first);
+        }
+        for (size_t i = 0; i < line; i++) {
+            const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+            size_t k = 0;
+            while (k < count && (site->first < windows[k].first || site->end > windows[k].end)) k++;
+            ck_assert(k < count);
+        }
+    }
+    end();
+}
+END_TEST
+
 static bool converses(const char *body)
 {
     char text[4096];
@@ -279,6 +332,8 @@ int main(void)
     tcase_add_loop_test(tcase, lanes_apart_are_what_each_touched, 0, 3);
     tcase_add_loop_test(tcase, samples_are_what_each_lane_touched, 0, 6);
     tcase_add_loop_test(tcase, what_a_launch_touched_the_next_has_not, 0, 3);
+    tcase_add_loop_test(tcase, steps_mark_what_each_of_them_does, 0, 5);
+    tcase_add_loop_test(tcase, windows_contain_all_sites, 0, 8);
     tcase_add_test(tcase, conversation_is_volatile_ordered_or_a_lock);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -280,20 +280,32 @@ static bool is_padding(const struct memory_region *region, const struct memory_u
     return memory_initcheck_some(region) && hole->first >= region->size - most;
 }
 
+/* Returns what the launch read in one way and nothing has written. */
+static struct memory_unwritten hole_of(const struct exec_footprint *footprint,
+                                       const struct exec_footprint_region *touched,
+                                       enum exec_access access, unsigned unit)
+{
+    struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS];
+    struct memory_unwritten hole = {0};
+    const size_t count = exec_footprint_windows(footprint, touched, access, windows);
+    for (size_t k = 0; k < count; k++)
+        memory_initcheck_find(touched->region, touched->bits[access], unit, windows[k].first,
+                              windows[k].end, &hole);
+    return hole;
+}
+
 static void look_for_holes(struct operation *operation, const struct exec_footprint *footprint,
                            const struct exec_footprint_region *touched, uint64_t block_threads)
 {
     const struct memory_region *region = touched->region;
     static const enum exec_access reads[] = {EXEC_LOAD, EXEC_ATOMIC};
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        const uint64_t *bits = touched->bits[reads[i]];
-        struct memory_unwritten hole;
         unsigned unit = 1;
-        if (bits == NULL) continue;
         const uint32_t widest = site_at(footprint, region, 0).widest;
         while (unit < widest && unit < 64) unit *= 2;
         /* Padding is never changed on purpose, so an atomic is always reported. */
-        if (!memory_initcheck_find(region, bits, unit, &hole) ||
+        const struct memory_unwritten hole = hole_of(footprint, touched, reads[i], unit);
+        if (hole.bytes == 0 ||
             (reads[i] == EXEC_LOAD && is_padding(region, &hole, block_threads * unit)))
             continue;
         struct exec_footprint_site site = site_at(footprint, region, hole.first);
@@ -301,6 +313,17 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
         report_unwritten(FINDING_READ_OF_UNWRITTEN, operation, region, hole.first, hole.bytes,
                          hole.end, &site);
     }
+}
+
+/* What the launch changed in one way is written now. */
+static void written(const struct exec_footprint *footprint,
+                    const struct exec_footprint_region *touched, enum exec_access access)
+{
+    struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS];
+    const size_t count = exec_footprint_windows(footprint, touched, access, windows);
+    for (size_t k = 0; k < count; k++)
+        memory_initcheck_set_bits(touched->region, touched->bits[access], windows[k].first,
+                                  windows[k].end);
 }
 
 void initcheck_launched(struct operation *operation, const struct exec_footprint *footprint,
@@ -318,11 +341,9 @@ void initcheck_launched(struct operation *operation, const struct exec_footprint
     }
     for (size_t i = 0; footprint != NULL && i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        if (touched->bits[EXEC_STORE] != NULL)
-            memory_initcheck_set_bits(touched->region, touched->bits[EXEC_STORE]);
+        written(footprint, touched, EXEC_STORE);
         look_for_holes(operation, footprint, touched, block_threads);
-        if (touched->bits[EXEC_ATOMIC] != NULL)
-            memory_initcheck_set_bits(touched->region, touched->bits[EXEC_ATOMIC]);
+        written(footprint, touched, EXEC_ATOMIC);
         kernels_excused(operation->op, touched);
     }
     writer_ran(operation->op);

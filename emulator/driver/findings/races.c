@@ -258,11 +258,15 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
 
 /* Makes a set of the bytes with this kind of access. Returns false if it is empty or memory runs
  * out. */
-static bool take_bits(struct races_set *set, const struct exec_footprint_region *touched,
-                      int access)
+static bool take_bits(struct races_set *set, const struct exec_footprint *footprint,
+                      const struct exec_footprint_region *touched, enum exec_access access)
 {
-    const struct races_range all = {0, touched->words * 64};
-    return touched->bits[access] != NULL && races_set_bits(set, all, touched->bits[access]);
+    struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS];
+    struct races_range ranges[EXEC_FOOTPRINT_WINDOWS];
+    const size_t count = exec_footprint_windows(footprint, touched, access, windows);
+    for (size_t k = 0; k < count; k++)
+        ranges[k] = (struct races_range){windows[k].first, windows[k].end};
+    return count > 0 && races_set_bits(set, touched->bits[access], ranges, count);
 }
 
 /* Passes on what a launch accessed in one region. `guards`: the launch has ended, so early accesses
@@ -274,9 +278,9 @@ static void tell_region(struct operation *operation, const struct exec_footprint
     struct actor *actor = actor_in(operation);
     if (actor == NULL) return;
     take_sites(actor, footprint, touched->region);
-    for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
+    for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++) {
         struct races_set set;
-        if (!take_bits(&set, touched, access)) continue;
+        if (!take_bits(&set, footprint, touched, access)) continue;
         if (guards && set.ranges == NULL && set.bits == NULL && !races_set_empty(&set)) {
             const uint64_t size = set.bounds.end - set.bounds.first;
             page_guards_raise(operation->op, modes[access],
@@ -304,9 +308,9 @@ void races_early(struct operation *operation, const struct exec_footprint *footp
         struct actor *actor = actor_in(operation);
         if (actor == NULL) return;
         take_sites(actor, footprint, touched->region);
-        for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
+        for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++) {
             struct races_set set;
-            if (take_bits(&set, touched, access))
+            if (take_bits(&set, early, touched, access))
                 races_look(races, beside, &actor->base, touched->region->id, modes[access], &set);
         }
         races_actor_release(&actor->base);

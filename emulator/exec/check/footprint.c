@@ -31,17 +31,60 @@ exec_footprint_create(void (*met)(void *user, const struct memory_region *region
     return footprint;
 }
 
-/* Clears the bitmaps, so that the next launch, which mostly has the same regions, gets them as
- * zeros. All accesses lie within the sites, so only those ranges are cleared. */
-static void bits_clear(const struct exec_footprint *footprint)
+/* Adds a window to `count` ascending ones that are apart, joined with those that it meets. Where
+ * there is no room for another, its neighbour grows. Returns their new number. */
+static size_t window_add(struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS], size_t count,
+                         struct exec_footprint_window added)
 {
+    size_t at = 0, end;
+    while (at < count && windows[at].end < added.first) at++;
+    for (end = at; end < count && windows[end].first <= added.end; end++) {
+        if (windows[end].first < added.first) added.first = windows[end].first;
+        if (windows[end].end > added.end) added.end = windows[end].end;
+    }
+    if (end == at && count == EXEC_FOOTPRINT_WINDOWS) {
+        if (at == count) added.first = windows[--at].first;
+        if (windows[at].end > added.end) added.end = windows[at].end;
+        end = at + 1;
+    }
+    memmove(&windows[at + 1], &windows[end], (count - end) * sizeof *windows);
+    windows[at] = added;
+    return count + 1 - (end - at);
+}
+
+size_t exec_footprint_windows(const struct exec_footprint *footprint,
+                              const struct exec_footprint_region *region, enum exec_access access,
+                              struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS])
+{
+    enum { WORD = 64 };
+    size_t count = 0;
+    if (region->bits[access] == NULL) return 0;
+    if (footprint->sites_lost) {
+        windows[0] = (struct exec_footprint_window){0, region->words * WORD};
+        return 1;
+    }
     for (size_t i = 0; i < footprint->site_count; i++) {
         const struct exec_footprint_site *site = &footprint->sites[i];
-        for (size_t k = 0; k < footprint->region_count; k++) {
-            const struct exec_footprint_region *region = &footprint->regions[k];
-            if (region->region != site->region || region->bits[site->access] == NULL) continue;
-            const uint64_t first = site->first / 64, end = (site->end + 63) / 64;
-            memset(region->bits[site->access] + first, 0, (end - first) * sizeof(uint64_t));
+        if (site->region != region->region || site->access != access) continue;
+        const struct exec_footprint_window window = {site->first / WORD * WORD,
+                                                     (site->end + WORD - 1) / WORD * WORD};
+        count = window_add(windows, count, window);
+    }
+    return count;
+}
+
+/* Clears the bitmaps, so that the next launch, which mostly has the same regions, gets them as
+ * zeros. */
+static void bits_clear(const struct exec_footprint *footprint)
+{
+    for (size_t i = 0; i < footprint->region_count; i++) {
+        const struct exec_footprint_region *region = &footprint->regions[i];
+        for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++) {
+            struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS];
+            const size_t count = exec_footprint_windows(footprint, region, access, windows);
+            for (size_t k = 0; k < count; k++)
+                memset((unsigned char *)region->bits[access] + windows[k].first / 8, 0,
+                       (windows[k].end - windows[k].first) / 8);
         }
     }
 }
@@ -105,12 +148,7 @@ const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footp
 
 void exec_footprint_empty(struct exec_footprint *footprint)
 {
-    for (size_t i = 0; i < footprint->region_count; i++) {
-        const struct exec_footprint_region *region = &footprint->regions[i];
-        for (int k = 0; k < EXEC_ACCESS_COUNT; k++)
-            if (region->bits[k] != NULL)
-                memset(region->bits[k], 0, region->words * sizeof *region->bits[k]);
-    }
+    bits_clear(footprint);
     footprint->site_count = 0;
 }
 

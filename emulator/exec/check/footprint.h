@@ -49,6 +49,19 @@ void exec_footprint_empty(struct exec_footprint *footprint);
 size_t exec_footprint_region_count(const struct exec_footprint *footprint);
 const struct exec_footprint_region *exec_footprint_region_at(const struct exec_footprint *footprint,
                                                              size_t index);
+
+/* Bytes of a region, both multiples of 64 (or beyond the region's end). */
+struct exec_footprint_window {
+    uint64_t first, end;
+};
+enum { EXEC_FOOTPRINT_WINDOWS = 16 };
+/* Lists the windows, ascending and apart, that contain every byte whose bit is set in
+ * region->bits[access], and returns how many they are: most launches touch little of a large
+ * region. */
+size_t exec_footprint_windows(const struct exec_footprint *footprint,
+                              const struct exec_footprint_region *region, enum exec_access access,
+                              struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS]);
+
 size_t exec_footprint_site_count(const struct exec_footprint *footprint);
 const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footprint *footprint,
                                                          size_t index);
@@ -95,10 +108,31 @@ static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t
     }
 }
 
-/* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`. */
+/* exec_footprint_mark_steps for ascending offsets that form the same pattern in every word. */
+static inline void exec_footprint_mark_pattern(uint64_t *bits, uint64_t first, uint64_t step,
+                                               uint64_t last, uint32_t bytes)
+{
+    const uint64_t end = last + bytes, last_word = (end - 1) / 64;
+    uint64_t pattern = 0;
+    for (uint64_t at = first % step; at < 64; at += step) pattern |= exec_footprint_mask(at, bytes);
+    for (uint64_t word = first / 64; word <= last_word; word++) {
+        uint64_t mask = pattern;
+        if (word == first / 64) mask &= ~0ull << first % 64;
+        if (word == last_word) mask &= ~0ull >> (63 - (end - 1) % 64);
+        exec_footprint_mark_word(&bits[word], mask);
+    }
+}
+
+/* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`, up or down. */
 static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step,
                                              uint64_t last, uint32_t bytes)
 {
+    const bool up = first <= last;
+    const uint64_t size = up ? step : -step, least = up ? first : last, most = up ? last : first;
+    if (size != 0 && size <= 64 && 64 % size == 0 && least % size + bytes <= size) {
+        exec_footprint_mark_pattern(bits, least, size, most, bytes);
+        return;
+    }
     uint64_t word = first / 64, mask = 0;
     for (uint64_t offset = first;; offset += step) {
         const uint64_t at = offset % 64;
