@@ -5,8 +5,9 @@
 
 enum {
     BUCKETS = 1024,
-    CROWDED = 64, /* touches of one region before place_sweep first looks for old ones */
-    MOST = 16384, /* touches of one region; beyond, the oldest is dropped and its races missed */
+    CROWDED = 64,  /* touches of one region before old ones are first dropped */
+    PATIENCE = 16, /* searches among them, likewise */
+    MOST = 16384,  /* touches of one region; beyond, the oldest is dropped and its races missed */
 };
 
 struct touch {
@@ -14,14 +15,25 @@ struct touch {
     struct timeline_when when;
     enum races_mode mode;
     struct races_set set;
+    uint64_t known; /* timeline_host_steps when the host was first seen to know of it; 0: it was not
+                     */
+};
+
+/* An entry of a place. The bounds of the touch's set are kept here as well: most touches of a large
+ * region are disjoint, and a search then reads nothing else. */
+struct entry {
+    struct races_range bounds;
+    struct touch *touch; /* owned */
 };
 
 /* The touches of one region that a later one may still be unordered against, oldest first. */
 struct place {
     uint64_t memory;
-    struct touch *touches;
+    struct entry *entries;
     size_t count, room;
-    size_t crowded; /* number of touches at which old ones are dropped */
+    size_t crowded;  /* number of touches at which old ones are dropped */
+    size_t searches; /* since that was tried ... */
+    size_t patience; /* ... and how many until it is tried again */
     struct place *next;
 };
 
@@ -59,6 +71,7 @@ static void touch_end(struct touch *touch)
 {
     races_actor_release(touch->actor);
     races_set_free(&touch->set);
+    free(touch);
 }
 
 struct races *races_create(struct timeline *timeline,
@@ -83,8 +96,8 @@ static void place_end(struct place **link)
 {
     struct place *place = *link;
     *link = place->next;
-    for (size_t i = 0; i < place->count; i++) touch_end(&place->touches[i]);
-    free(place->touches);
+    for (size_t i = 0; i < place->count; i++) touch_end(place->entries[i].touch);
+    free(place->entries);
     free(place);
 }
 
@@ -105,30 +118,40 @@ void races_forget(struct races *races, uint64_t memory)
 /* ---- keeping touches ------------------------------------------------------------------------- */
 
 /* Drops the touches for which `drop` returns true. */
-static void place_sweep(struct place *place, bool (*drop)(void *user, const struct touch *touch),
+static void place_sweep(struct place *place, bool (*drop)(void *user, struct touch *touch),
                         void *user)
 {
     size_t kept = 0;
     for (size_t i = 0; i < place->count; i++) {
-        if (drop(user, &place->touches[i]))
-            touch_end(&place->touches[i]);
+        if (drop(user, place->entries[i].touch))
+            touch_end(place->entries[i].touch);
         else
-            place->touches[kept++] = place->touches[i];
+            place->entries[kept++] = place->entries[i];
     }
     place->count = kept;
 }
 
-/* True when everything that has yet to run happens after the touch. */
-static bool is_past(void *user, const struct touch *touch)
+static bool overlap(const struct races_range *one, const struct races_range *other)
 {
-    return timeline_all_follow(user, touch->when);
+    return one->first < other->end && other->first < one->end;
 }
 
-struct covering {
-    const struct touch *by;
-    const struct timeline_op *op; /* NULL: the host */
-    const struct timeline *timeline;
-};
+/* Returns the index of the first entry from `at` on whose bounds overlap with those of `set`, or
+ * the number of entries. */
+static size_t place_next(const struct place *place, size_t at, const struct races_set *set)
+{
+    while (at < place->count && !overlap(&place->entries[at].bounds, &set->bounds)) at++;
+    return at;
+}
+
+/* True when everything that has yet to run happens after the touch. */
+static bool is_past(void *user, struct touch *touch)
+{
+    const struct timeline *timeline = user;
+    if (touch->known == 0 && timeline_host_knows(timeline, touch->when, TIMELINE_PROMISED))
+        touch->known = timeline_host_steps(timeline);
+    return touch->known != 0 && timeline_all_since(timeline, touch->known);
+}
 
 static bool ordered_before(const struct timeline *timeline, const struct touch *touch,
                            const struct timeline_op *op, enum timeline_sense sense)
@@ -140,28 +163,38 @@ static bool ordered_before(const struct timeline *timeline, const struct touch *
 /* True when the new touch replaces this older one: it happens after the older touch, contains its
  * bytes, and conflicts with everything that the older one conflicts with. Whatever is unordered
  * against the older touch is then unordered against the new one, too. */
-static bool is_covered(void *user, const struct touch *touch)
+static bool is_covered(const struct timeline *timeline, const struct touch *touch,
+                       const struct touch *by, const struct timeline_op *op)
 {
-    const struct covering *covering = user;
-    return stands_for[covering->by->mode][touch->mode] &&
-           (touch->actor->converses || !covering->by->actor->converses) &&
-           ordered_before(covering->timeline, touch, covering->op, TIMELINE_PROMISED) &&
-           races_set_covers(&covering->by->set, &touch->set);
+    return stands_for[by->mode][touch->mode] &&
+           (touch->actor->converses || !by->actor->converses) &&
+           ordered_before(timeline, touch, op, TIMELINE_PROMISED) &&
+           races_set_covers(&by->set, &touch->set);
 }
 
-static bool is_oldest(void *user, const struct touch *touch)
+static bool is_oldest(void *user, struct touch *touch)
 {
     return touch == user;
 }
 
+/* Drops old touches, and then leaves those that are left alone for longer if they are many. */
+static void drop_past(struct races *races, struct place *place)
+{
+    const size_t before = place->count;
+    place_sweep(place, is_past, races->timeline);
+    place->crowded = place->count * 2 > CROWDED ? place->count * 2 : CROWDED;
+    place->patience = place->count * 2 > before ? 2 * place->patience : PATIENCE;
+    place->searches = 0;
+}
+
 static bool place_make_room(struct races *races, struct place *place)
 {
-    if (place->count >= place->crowded) {
-        place_sweep(place, is_past, races->timeline);
-        place->crowded = place->count * 2 > CROWDED ? place->count * 2 : CROWDED;
-    }
-    if (place->count == MOST) place_sweep(place, is_oldest, &place->touches[0]);
-    return array_grow(&place->touches, place->count, &place->room, sizeof *place->touches);
+    place->searches++;
+    if (place->count >= place->crowded ||
+        (place->count > CROWDED && place->searches > place->patience))
+        drop_past(races, place);
+    if (place->count == MOST) place_sweep(place, is_oldest, place->entries[0].touch);
+    return array_grow(&place->entries, place->count, &place->room, sizeof *place->entries);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -188,9 +221,6 @@ static uint64_t common_bytes(const struct touch *one, const struct touch *other,
 {
     if (!conflict[one->mode][other->mode] || one->actor == other->actor) return 0;
     if (one->actor->converses && other->actor->converses) return 0;
-    if (one->set.bounds.end <= other->set.bounds.first ||
-        other->set.bounds.end <= one->set.bounds.first)
-        return 0;
     return races_set_common(&one->set, &other->set, first);
 }
 
@@ -200,8 +230,8 @@ static void look_for_race(struct races *races, const struct place *place, const 
                           const struct timeline_op *op)
 {
     struct races_found found = {.memory = place->memory};
-    for (size_t i = 0; i < place->count; i++) {
-        const struct touch *other = &place->touches[i];
+    for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
+        const struct touch *other = place->entries[i].touch;
         uint64_t first = 0;
         if (ordered_before(races->timeline, other, op, TIMELINE_PROMISED)) continue;
         const bool is_advice = ordered_before(races->timeline, other, op, TIMELINE_ON_GPUS);
@@ -225,7 +255,7 @@ void races_look(struct races *races, struct timeline_when beside, struct races_a
     struct touch touch = {.actor = actor, .mode = mode, .set = *set};
     *set = (struct races_set){0};
     for (size_t i = 0; place != NULL && i < place->count; i++) {
-        const struct touch *other = &place->touches[i];
+        const struct touch *other = place->entries[i].touch;
         struct races_found found = {.memory = memory, .is_early = true};
         if (other->when.track != beside.track || other->when.sequence != beside.sequence) continue;
         found.bytes = common_bytes(other, &touch, &found.offset);
@@ -238,27 +268,46 @@ void races_look(struct races *races, struct timeline_when beside, struct races_a
     races_set_free(&touch.set);
 }
 
+/* Drops the touches that the new one replaces. */
+static void drop_covered(struct races *races, struct place *place, const struct touch *by,
+                         const struct timeline_op *op)
+{
+    size_t i = place_next(place, 0, &by->set), kept = i;
+    for (; i < place->count; i++) {
+        struct entry *entry = &place->entries[i];
+        if (overlap(&entry->bounds, &by->set.bounds) &&
+            is_covered(races->timeline, entry->touch, by, op))
+            touch_end(entry->touch);
+        else
+            place->entries[kept++] = *entry;
+    }
+    place->count = kept;
+}
+
 void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,
                  uint64_t memory, enum races_mode mode, struct races_set *set)
 {
     struct place **link = place_link(races, memory);
-    struct touch touch = {.actor = actor, .mode = mode, .set = *set};
+    struct touch *touch = malloc(sizeof *touch),
+                 touching = {.actor = actor, .mode = mode, .set = *set};
     *set = (struct races_set){0};
-    if (races_set_empty(&touch.set)) goto drop;
+    if (touch == NULL || races_set_empty(&touching.set)) goto drop;
     if (*link == NULL) {
         *link = calloc(1, sizeof **link);
         if (*link == NULL) goto drop;
         (*link)->memory = memory;
         (*link)->crowded = CROWDED;
+        (*link)->patience = PATIENCE;
     }
-    look_for_race(races, *link, &touch, op);
-    touch.when = op != NULL ? timeline_op_when(op) : timeline_host_when(races->timeline);
-    place_sweep(*link, is_covered,
-                &(struct covering){.by = &touch, .op = op, .timeline = races->timeline});
+    look_for_race(races, *link, &touching, op);
+    touching.when = op != NULL ? timeline_op_when(op) : timeline_host_when(races->timeline);
+    drop_covered(races, *link, &touching, op);
     if (!place_make_room(races, *link)) goto drop;
     actor->references++;
-    (*link)->touches[(*link)->count++] = touch;
+    *touch = touching;
+    (*link)->entries[(*link)->count++] = (struct entry){touch->set.bounds, touch};
     return;
 drop: /* without memory the touch is not recorded, and races with it are missed */
-    races_set_free(&touch.set);
+    races_set_free(&touching.set);
+    free(touch);
 }

@@ -84,11 +84,48 @@ void happens_clear(struct happens_clock *clock)
     *clock = (struct happens_clock){0};
 }
 
-static uint32_t clock_seen(const struct happens_clock *clock, uint32_t track,
-                           enum timeline_sense sense)
+static uint32_t clock_row(const struct happens_clock *clock, uint32_t track,
+                          enum timeline_sense sense)
 {
     if (clock->everything[sense]) return UINT32_MAX;
     return track < clock->count ? row_of(clock, track)[sense] : 0;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t host_seen(const struct happens *happens, uint32_t track, enum timeline_sense sense)
+{
+    return larger(clock_row(&happens->host, track, sense), happens->tracks[track].over);
+}
+
+static uint32_t clock_seen(const struct happens *happens, const struct happens_clock *clock,
+                           uint32_t track, enum timeline_sense sense)
+{
+    const uint32_t seen = clock_row(clock, track, sense);
+    const struct happens_track *of = &happens->tracks[track];
+    if (seen >= of->over) return seen;
+    return clock_row(clock, HAPPENS_HOST, sense) >= of->since ? of->over : seen;
+}
+
+/* Shortens the host's clock by the last tracks, if the host knows that they are over. Only while
+ * nothing is pending: an operation that knows of an earlier `since` alone must not run any more. */
+static void host_shorten(struct timeline *timeline)
+{
+    struct happens *happens = &timeline->happens;
+    struct happens_clock *host = &happens->host;
+    uint32_t count = host->count;
+    if (timeline->oldest != NULL) return;
+    while (count > HAPPENS_FEW &&
+           host_seen(happens, count - 1, TIMELINE_PROMISED) >= happens->tracks[count - 1].last)
+        count--;
+    if (count == host->count) return;
+    const uint32_t now = ++happens->tracks[HAPPENS_HOST].last;
+    for (uint32_t i = count; i < host->count; i++)
+        happens->tracks[i].over = happens->tracks[i].last, happens->tracks[i].since = now;
+    host->count = count;
 }
 
 /* Chooses a track whose last operation happens before `op`: that of a dependency, so that a stream
@@ -98,31 +135,33 @@ static bool track_choose(struct happens *happens, const struct timeline_op *op, 
 {
     for (size_t i = 0; i < op->before.count; i++) {
         const struct timeline_when *when = &op->before.ops[i]->when;
-        if (happens->last[when->track] != when->sequence) continue;
+        if (happens->tracks[when->track].last != when->sequence) continue;
         *track = when->track;
         return true;
     }
-    for (uint32_t i = HAPPENS_HOST + 1; i < happens->tracks; i++) {
-        if (happens->last[i] > clock_seen(&op->clock, i, TIMELINE_PROMISED)) continue;
+    for (uint32_t i = HAPPENS_HOST + 1; i < happens->count; i++) {
+        if (happens->tracks[i].last > clock_seen(happens, &op->clock, i, TIMELINE_PROMISED))
+            continue;
         *track = i;
         return true;
     }
-    if (!array_reserve(&happens->last, happens->tracks + (size_t)1, &happens->room,
-                       sizeof *happens->last))
+    if (!array_reserve(&happens->tracks, happens->count + (size_t)1, &happens->room,
+                       sizeof *happens->tracks))
         return false;
-    *track = happens->tracks++;
+    *track = happens->count++;
     return true;
 }
 
 bool happens_start(struct happens *happens)
 {
-    happens->tracks = HAPPENS_HOST + 1;
-    return array_reserve(&happens->last, happens->tracks, &happens->room, sizeof *happens->last);
+    happens->count = HAPPENS_HOST + 1;
+    happens->steps = 1;
+    return array_reserve(&happens->tracks, happens->count, &happens->room, sizeof *happens->tracks);
 }
 
 void happens_end(struct happens *happens)
 {
-    free(happens->last);
+    free(happens->tracks);
     happens_clear(&happens->host);
 }
 
@@ -130,10 +169,12 @@ bool happens_enter(struct timeline_op *op)
 {
     struct happens *happens = &op->timeline->happens;
     struct timeline_when *when = &op->when;
+    op->host_steps = happens->steps;
     happens_join(&op->clock, &happens->host);
-    clock_mark(&op->clock, (struct timeline_when){HAPPENS_HOST, happens->last[HAPPENS_HOST]});
+    clock_mark(&op->clock,
+               (struct timeline_when){HAPPENS_HOST, happens->tracks[HAPPENS_HOST].last});
     if (!track_choose(happens, op, &when->track)) return false;
-    when->sequence = ++happens->last[when->track];
+    when->sequence = ++happens->tracks[when->track].last;
     clock_mark(&op->clock, *when);
     return true;
 }
@@ -147,6 +188,8 @@ void happens_host_saw(struct timeline *timeline, const struct happens_clock *clo
                       enum timeline_sense sense)
 {
     join_from(&timeline->happens.host, clock, sense);
+    timeline->happens.steps++;
+    host_shorten(timeline);
 }
 
 /* ---- the interface of happens.h -------------------------------------------------------------- */
@@ -159,20 +202,21 @@ struct timeline_when timeline_op_when(const struct timeline_op *op)
 struct timeline_when timeline_host_when(struct timeline *timeline)
 {
     struct happens *happens = &timeline->happens;
-    return (struct timeline_when){HAPPENS_HOST, ++happens->last[HAPPENS_HOST]};
+    happens->steps++;
+    return (struct timeline_when){HAPPENS_HOST, ++happens->tracks[HAPPENS_HOST].last};
 }
 
 bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op,
                              enum timeline_sense sense)
 {
-    return clock_seen(&op->clock, earlier.track, sense) >= earlier.sequence;
+    return clock_seen(&op->timeline->happens, &op->clock, earlier.track, sense) >= earlier.sequence;
 }
 
 bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier,
                          enum timeline_sense sense)
 {
     return earlier.track == HAPPENS_HOST ||
-           clock_seen(&timeline->happens.host, earlier.track, sense) >= earlier.sequence;
+           host_seen(&timeline->happens, earlier.track, sense) >= earlier.sequence;
 }
 
 bool timeline_host_knows_op(const struct timeline *timeline, const struct timeline_op *op)
@@ -180,12 +224,14 @@ bool timeline_host_knows_op(const struct timeline *timeline, const struct timeli
     return op->when.sequence != 0 && timeline_host_knows(timeline, op->when, TIMELINE_PROMISED);
 }
 
-bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier)
+uint64_t timeline_host_steps(const struct timeline *timeline)
 {
-    if (!timeline_host_knows(timeline, earlier, TIMELINE_PROMISED)) return false;
-    for (const struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger)
-        if (!timeline_happens_before(earlier, op, TIMELINE_PROMISED)) return false;
-    return true;
+    return timeline->happens.steps;
+}
+
+bool timeline_all_since(const struct timeline *timeline, uint64_t steps)
+{
+    return timeline->oldest == NULL || timeline->oldest->host_steps >= steps;
 }
 
 void timeline_op_follows_all(struct timeline_op *op)
@@ -204,7 +250,7 @@ struct timeline_op *timeline_part(struct timeline_op *whole, struct timeline_op 
     for (size_t i = 0; i < count; i++)
         if (after[i] != NULL) happens_join(&part->clock, &after[i]->clock);
     if (track_choose(happens, part, &part->when.track)) {
-        part->when.sequence = ++happens->last[part->when.track];
+        part->when.sequence = ++happens->tracks[part->when.track].last;
         clock_mark(&part->clock, part->when);
         return part;
     }
@@ -226,5 +272,6 @@ void timeline_host_function_ends(struct timeline_op *op)
 {
     const struct happens *happens = &op->timeline->happens;
     happens_join(&op->clock, &happens->host);
-    clock_mark(&op->clock, (struct timeline_when){HAPPENS_HOST, happens->last[HAPPENS_HOST]});
+    clock_mark(&op->clock,
+               (struct timeline_when){HAPPENS_HOST, happens->tracks[HAPPENS_HOST].last});
 }

@@ -27,7 +27,7 @@ struct timeline_when timeline_op_when(const struct timeline_op *op);
 struct timeline_when timeline_host_when(struct timeline *timeline);
 
 /* Returns whether `earlier` happens before `op`, by stream order, events and the host's waits. `op`
- * is running or has run. */
+ * is running; or it has run, and the host has not waited since while nothing was pending. */
 bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op,
                              enum timeline_sense sense);
 /* Returns whether the host has waited for `earlier`; always true for a point of the host's
@@ -36,9 +36,13 @@ bool timeline_host_knows(const struct timeline *timeline, struct timeline_when e
                          enum timeline_sense sense);
 /* Returns whether `op` has run and the host has waited for it. */
 bool timeline_host_knows_op(const struct timeline *timeline, const struct timeline_op *op);
-/* Returns whether everything that has yet to run or to be submitted is promised to happen after
- * `earlier`. */
-bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier);
+/* Counts, from 1 on, the points of the host's program and the waits by which it came to know of
+ * more. */
+uint64_t timeline_host_steps(const struct timeline *timeline);
+/* Returns whether everything that has yet to run or to be submitted was submitted when
+ * timeline_host_steps was at least `steps`. It then happens after all that the host knew of at that
+ * count, its own points included. */
+bool timeline_all_since(const struct timeline *timeline, uint64_t steps);
 /* Called from `run`: `op` has waited for a value in memory. From now on everything that has run
  * counts as happening before it, because any of it may have led to that value. */
 void timeline_op_follows_all(struct timeline_op *op);

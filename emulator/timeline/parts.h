@@ -59,6 +59,7 @@ struct timeline_op {
 
     struct timeline_when when;
     struct happens_clock clock; /* its vector clock, complete once it has run */
+    uint64_t host_steps;        /* timeline_host_steps when it was submitted */
 
     enum clock_phase phase;
     unsigned unended; /* dependencies that have not ended */

@@ -25,11 +25,20 @@ struct happens_clock {
 
 enum { HAPPENS_HOST = 0 }; /* the host's track */
 
+/* A track. The host knows, since its own point `since`, that the operations up to `over` are over:
+ * they happen before everything that knows of that point. So many tracks that are not used any more
+ * do not lengthen the clocks of later operations. */
+struct happens_track {
+    uint32_t last; /* sequence number of the latest operation */
+    uint32_t over, since;
+};
+
 struct happens {
-    uint32_t *last; /* by track: the sequence number of the latest operation */
-    uint32_t tracks;
+    struct happens_track *tracks;
+    uint32_t count;
     size_t room;
     struct happens_clock host; /* what the host has waited for */
+    uint64_t steps;            /* timeline_host_steps */
 };
 
 bool happens_start(struct happens *happens);

@@ -63,12 +63,20 @@ static bool is_settled(const struct timeline_op *op)
     return op->state == ORDER_HAS_RUN && op->phase == CLOCK_ENDED;
 }
 
+/* Returns true when `op` will know of all that `before` knows because the host does: it has not
+ * entered yet. */
+static bool learns_from_host(const struct timeline_op *op, const struct timeline_op *before)
+{
+    return op->when.sequence == 0 && timeline_host_knows_op(op->timeline, before);
+}
+
 /* Makes `op` depend on `before`. `op->before` must have room. Returns false when the host has no
  * memory. */
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
     const uint64_t after_end = before->end_ns + clock_gap(before, op);
-    if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
+    if (before->state == ORDER_HAS_RUN && !learns_from_host(op, before))
+        happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
     if (!edges_reserve(&before->after, before->after.count + 1)) return false;
@@ -150,7 +158,7 @@ static void stream_free(struct timeline_stream **link)
 {
     struct timeline_stream *stream = *link;
     *link = stream->next;
-    if (stream->last != NULL) {
+    if (stream->last != NULL && !timeline_host_knows_op(stream->context->timeline, stream->last)) {
         happens_join(&stream->context->gone, &stream->last->clock);
         if (stream->kind == TIMELINE_BLOCKING)
             happens_join(&stream->context->gone_blocking, &stream->last->clock);
@@ -812,6 +820,10 @@ static void host_saw_gone(const struct awaited *awaited, enum timeline_sense sen
         happens_host_saw(context->timeline, &context->gone, sense);
     else if (awaited->blocking)
         happens_host_saw(context->timeline, &context->gone_blocking, sense);
+    if (sense != TIMELINE_PROMISED) return;
+    /* What the host knows of is before all that is submitted from now on. */
+    if (awaited->all) happens_clear(&context->gone);
+    if (awaited->all || awaited->blocking) happens_clear(&context->gone_blocking);
 }
 
 static uint64_t finish_one_by_one(const struct awaited *awaited, enum timeline_sense sense)

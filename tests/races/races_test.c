@@ -178,13 +178,18 @@ START_TEST(having_run_first_does_not_order)
 }
 END_TEST
 
-static void host_touches(enum races_mode mode)
+static void host_touches_at(enum races_mode mode, uint64_t first)
 {
-    struct step *step = step_make(mode, 0, 4);
+    struct step *step = step_make(mode, first, 4);
     struct races_set set;
-    ck_assert(races_set_rows(&set, 0, 4, 4, 1, 4, 1));
+    ck_assert(races_set_rows(&set, first, 4, 4, 1, 4, 1));
     races_touch(races, NULL, &step->actor, 7, mode, &set);
     races_actor_release(&step->actor);
+}
+
+static void host_touches(enum races_mode mode)
+{
+    host_touches_at(mode, 0);
 }
 
 START_TEST(the_host_races_with_what_it_has_not_waited_for)
@@ -252,6 +257,33 @@ START_TEST(thousands_of_unordered_slices_are_told_apart)
 }
 END_TEST
 
+START_TEST(what_the_host_does_in_many_places_is_kept_for_pending_work)
+{
+    enum { PLACES = 1000 };
+    begin(TIMELINE_LATEST);
+    put(one, RACES_WRITE, 0, 4);
+    host_touches_at(RACES_WRITE, 0); /* unordered with the work, as are all further touches */
+    for (int round = 0; round < 40; round++)
+        for (uint64_t k = 1; k < PLACES; k++) host_touches_at(RACES_WRITE, k * 8);
+    put(two, RACES_WRITE, 8, 8 * PLACES); /* ordered with all of them */
+    end(1);
+}
+END_TEST
+
+START_TEST(what_the_host_has_waited_for_is_forgotten_for_later_work_only)
+{
+    enum { PLACES = 1000 };
+    begin(TIMELINE_LATEST);
+    for (uint64_t k = 0; k < PLACES; k++) put(one, RACES_WRITE, k * 8, 4);
+    put(two, RACES_WRITE, 3 * 8, 4); /* not ordered with the stream's */
+    timeline_stream_finish(one);
+    for (int k = 0; k < 100; k++) put(one, RACES_READ, 3 * 8, 4);
+    timeline_stream_finish(one);
+    ck_assert_int_eq(reports, 0);
+    end(1);
+}
+END_TEST
+
 START_TEST(a_forgotten_region_is_another_one)
 {
     begin(TIMELINE_EARLIEST);
@@ -299,6 +331,8 @@ int main(void)
     tcase_add_test(tcase, a_covered_touch_is_still_found_through_what_covers_it);
     tcase_add_test(tcase, a_read_does_not_hide_an_earlier_write);
     tcase_add_test(tcase, thousands_of_unordered_slices_are_told_apart);
+    tcase_add_test(tcase, what_the_host_does_in_many_places_is_kept_for_pending_work);
+    tcase_add_test(tcase, what_the_host_has_waited_for_is_forgotten_for_later_work_only);
     tcase_add_test(tcase, a_forgotten_region_is_another_one);
     tcase_add_test(tcase, the_site_that_touched_the_byte_is_named);
     suite_add_tcase(suite, tcase);

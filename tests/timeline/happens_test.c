@@ -227,6 +227,65 @@ START_TEST(points_outlive_their_operations)
 }
 END_TEST
 
+enum { MANY = 40 };
+
+/* Work in many streams at once, for which the host then waits. */
+static void put_many(struct timeline_op *ops[MANY])
+{
+    struct timeline_stream *streams[MANY];
+    for (int k = 0; k < MANY; k++) {
+        streams[k] = stream(TIMELINE_NON_BLOCKING);
+        ops[k] = put(streams[k], NULL);
+    }
+    for (int k = 0; k < MANY; k++) {
+        ck_assert_int_eq(ordered(ops[k], ops[(k + 1) % MANY]), false);
+        now = timeline_stream_finish(streams[k]);
+    }
+    for (int k = 0; k < MANY; k++) timeline_stream_destroy(streams[k]);
+}
+
+START_TEST(many_streams_that_the_host_has_waited_for_are_before_all_that_follows)
+{
+    struct timeline_op *ops[4][MANY + 2];
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_BLOCKING), *two = stream(TIMELINE_BLOCKING);
+    for (int round = 0; round < 4; round++) {
+        put_many(ops[round]);
+        now = timeline_context_finish(context);
+        ops[round][MANY] = put(one, NULL);
+        ops[round][MANY + 1] = put(two, NULL);
+        run_all();
+        for (int k = 0; k < (round + 1) * MANY; k++) {
+            ck_assert(ordered(ops[k / MANY][k % MANY], ops[round][MANY]));
+            ck_assert(ordered(ops[k / MANY][k % MANY], ops[round][MANY + 1]));
+        }
+        ck_assert(!ordered(ops[round][MANY], ops[round][MANY + 1]));
+        ck_assert(!ordered(ops[round][MANY + 1], ops[round][MANY]));
+    }
+    for (int round = 0; round < 4; round++)
+        for (int k = 0; k < MANY + 2; k++) timeline_op_release(ops[round][k]);
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(what_was_before_pending_work_stays_before_it_while_the_host_waits_for_other_work)
+{
+    struct timeline_op *ops[2][MANY];
+    begin(0); /* latest: nothing but what the host waits for runs */
+    struct timeline_stream *one = stream(TIMELINE_NON_BLOCKING);
+    put_many(ops[0]);
+    struct timeline_op *pending = put(one, NULL);
+    put_many(ops[1]);
+    run_all();
+    for (int k = 0; k < MANY; k++) {
+        ck_assert(ordered(ops[0][k], pending));
+        ck_assert(!ordered(ops[1][k], pending) && !ordered(pending, ops[1][k]));
+    }
+    for (int k = 0; k < 2 * MANY; k++) timeline_op_release(ops[k / MANY][k % MANY]);
+    end(&pending, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timeline_happens");
@@ -241,6 +300,10 @@ int main(void)
     tcase_add_loop_test(tcase, what_the_host_does_is_ordered_with_later_work, 0, ORDERS);
     tcase_add_loop_test(tcase, a_wait_for_a_value_may_be_ordered_after_anything, 0, ORDERS);
     tcase_add_loop_test(tcase, points_outlive_their_operations, 0, ORDERS);
+    tcase_add_loop_test(
+        tcase, many_streams_that_the_host_has_waited_for_are_before_all_that_follows, 0, ORDERS);
+    tcase_add_test(
+        tcase, what_was_before_pending_work_stays_before_it_while_the_host_waits_for_other_work);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

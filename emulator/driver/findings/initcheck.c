@@ -14,8 +14,9 @@ enum { PYTHON_ELEMENT = 16 /* an array element's largest size in bytes */ };
 /* An operation that is pending and may write to a region. */
 struct writer {
     struct timeline_when when;
-    uint64_t region;
+    uint64_t region; /* NO_REGION: it is not pending any more */
 };
+enum { NO_REGION = 0 };
 
 /* A finding about a reader that is held back, because a pending writer may turn it into a race. */
 struct held {
@@ -25,15 +26,16 @@ struct held {
 };
 
 static struct {
+    /* In the order of submission, in which most end: those before `writer_first` have ended. */
     struct writer *writers;
-    size_t writer_count, writer_room;
+    size_t writer_first, writer_count, writer_room;
     struct held *held;
     size_t held_count, held_room;
 } wait;
 
 static bool has_writer(uint64_t region)
 {
-    for (size_t i = 0; i < wait.writer_count; i++)
+    for (size_t i = wait.writer_first; i < wait.writer_count; i++)
         if (wait.writers[i].region == region) return true;
     return false;
 }
@@ -63,25 +65,54 @@ static void tell_held(void)
     wait.held_count = kept;
 }
 
-/* Removes the operation `op` from the writers, or, if `op` is NULL, all writers of the region. */
-static void writers_end(const struct timeline_op *op, uint64_t region)
+static bool is_of(const struct writer *writer, struct timeline_when when)
 {
-    const struct timeline_when when =
-        op != NULL ? timeline_op_when(op) : (struct timeline_when){.track = 0};
-    size_t kept = 0;
-    for (size_t i = 0; i < wait.writer_count; i++) {
-        const struct writer *writer = &wait.writers[i];
-        const bool ends =
-            op != NULL ? writer->when.track == when.track && writer->when.sequence == when.sequence
-                       : writer->region == region;
-        if (!ends) wait.writers[kept++] = *writer;
+    return writer->when.track == when.track && writer->when.sequence == when.sequence;
+}
+
+/* Forgets the writers at the beginning that have ended. */
+static void writers_pass(void)
+{
+    while (wait.writer_first < wait.writer_count &&
+           wait.writers[wait.writer_first].region == NO_REGION)
+        wait.writer_first++;
+    if (wait.writer_first == wait.writer_count) wait.writer_first = wait.writer_count = 0;
+}
+
+static void writer_add(const struct timeline_op *op, uint64_t region)
+{
+    const size_t left = wait.writer_count - wait.writer_first;
+    if (wait.writer_first > left) {
+        memmove(wait.writers, wait.writers + wait.writer_first, left * sizeof *wait.writers);
+        wait.writer_first = 0;
+        wait.writer_count = left;
     }
-    wait.writer_count = kept;
+    if (array_grow(&wait.writers, wait.writer_count, &wait.writer_room, sizeof *wait.writers))
+        wait.writers[wait.writer_count++] = (struct writer){timeline_op_when(op), region};
+}
+
+/* The operation has run. Its regions were added one after the other. */
+static void writer_end(const struct timeline_op *op)
+{
+    const struct timeline_when when = timeline_op_when(op);
+    size_t i = wait.writer_first;
+    while (i < wait.writer_count && !is_of(&wait.writers[i], when)) i++;
+    for (; i < wait.writer_count && is_of(&wait.writers[i], when); i++)
+        wait.writers[i].region = NO_REGION;
+    writers_pass();
+}
+
+/* The region has ended. */
+static void writers_end(uint64_t region)
+{
+    for (size_t i = wait.writer_first; i < wait.writer_count; i++)
+        if (wait.writers[i].region == region) wait.writers[i].region = NO_REGION;
+    writers_pass();
 }
 
 static void writer_ran(const struct timeline_op *op)
 {
-    if (wait.writer_count > 0) writers_end(op, 0);
+    if (wait.writer_count > 0) writer_end(op);
     if (wait.held_count > 0) tell_held();
 }
 
@@ -185,13 +216,13 @@ void initcheck_touched(const struct memory_region *region)
 void initcheck_ends(const struct memory_region *region)
 {
     look_at_host(region);
-    if (wait.writer_count > 0) writers_end(NULL, region->id);
+    if (wait.writer_count > 0) writers_end(region->id);
     if (wait.held_count > 0) tell_held();
 }
 
 void initcheck_last(void)
 {
-    wait.writer_count = 0;
+    wait.writer_first = wait.writer_count = 0;
     tell_held();
     for (size_t i = 0; i < memory_count(); i++) look_at_host(memory_at(i));
 }
@@ -200,10 +231,7 @@ void initcheck_pending(const struct timeline_op *op, uint64_t address)
 {
     const struct memory_region *region =
         races_watching() && memory_is_device_address(address) ? memory_find(address) : NULL;
-    if (region == NULL || !memory_initcheck_follows(region) ||
-        !array_grow(&wait.writers, wait.writer_count, &wait.writer_room, sizeof *wait.writers))
-        return;
-    wait.writers[wait.writer_count++] = (struct writer){timeline_op_when(op), region->id};
+    if (region != NULL && memory_initcheck_follows(region)) writer_add(op, region->id);
 }
 
 void initcheck_written(const struct operation *operation, const struct races_rows *rows)

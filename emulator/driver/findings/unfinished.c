@@ -19,6 +19,7 @@ static struct {
     } * expected;
     size_t count, room;
     size_t reserved; /* elements kept for work that is being submitted */
+    size_t passed;   /* elements that searches have passed since known work was forgotten */
 } end;
 
 static void note_exit(int status, void *unused)
@@ -56,6 +57,21 @@ static void forget_known(void)
     for (size_t i = 0; i < end.count; i++)
         if (!is_known(&end.expected[i])) end.expected[kept++] = end.expected[i];
     end.count = kept;
+    end.passed = 0;
+}
+
+/* Returns the index of the element for a call site and a stream, or the number of elements. Known
+ * work is forgotten when searches have passed so many elements that this costs little beside it. */
+static size_t find(const struct trace_record *record)
+{
+    enum { SEARCHES = 16 };
+    size_t i = 0;
+    if (end.passed > SEARCHES * end.count) forget_known();
+    while (i < end.count && (end.expected[i].record.caller != record->caller ||
+                             end.expected[i].record.stream != record->stream))
+        i++;
+    end.passed += i;
+    return i;
 }
 
 bool unfinished_reserve(void)
@@ -82,10 +98,7 @@ void unfinished_expects(const struct operation *operation, const struct timeline
     const struct trace_record *record = &operation->record;
     unfinished_unreserve();
     if (!races_watching()) return;
-    size_t i = 0;
-    while (i < end.count && (end.expected[i].record.caller != record->caller ||
-                             end.expected[i].record.stream != record->stream))
-        i++;
+    const size_t i = find(record);
     if (i == end.count) {
         assert(end.count < end.room);
         end.expected[end.count++].count = 0;
