@@ -194,8 +194,8 @@ static inline bool exec_mark_next(struct exec_region_cache *cache, uint64_t addr
     return true;
 }
 
-/* Sets the bits of the pending run, and ends it. */
-static inline void exec_mark_run(struct exec_region_cache *cache)
+/* Sets the bits of the pending run, and ends it. `alone`: as for exec_footprint_mark_steps. */
+static inline void exec_mark_run(struct exec_region_cache *cache, bool alone)
 {
     const struct exec_run run = cache->run;
     const bool steps = run.length == EXEC_RUN_STEPS && run.step != 0;
@@ -204,7 +204,8 @@ static inline void exec_mark_run(struct exec_region_cache *cache)
     if (run.length == EXEC_RUN_NONE) return;
     cache->run = (struct exec_run){.next = UINT64_MAX};
     exec_mark_again(cache, cache->low + least, run.first + last - 2 * least + run.bytes);
-    exec_footprint_mark_steps(cache->marks, run.first, steps ? run.step : 0, last, run.bytes);
+    exec_footprint_mark_steps(cache->marks, run.first, steps ? run.step : 0, last, run.bytes,
+                              alone);
 }
 
 /* Records an access of a single active lane that exec_mark_next refused. */
@@ -219,7 +220,7 @@ static inline void exec_mark_lone(struct exec_region_cache *cache, uint64_t addr
         run->next = offset + run->step;
         run->length = EXEC_RUN_STEPS;
     } else {
-        exec_mark_run(cache);
+        exec_mark_run(cache, false);
         *run = (struct exec_run){
             .first = offset, .next = UINT64_MAX, .bytes = bytes, .length = EXEC_RUN_ONE};
     }

@@ -256,7 +256,7 @@ START_TEST(steps_mark_what_each_of_them_does)
             const uint64_t last = first + (uint64_t)(step * STEPS);
             for (int k = 0; k <= STEPS; k++)
                 exec_footprint_mark(wanted, first + (uint64_t)(step * k), bytes);
-            exec_footprint_mark_steps(bits, first, (uint64_t)step, last, bytes);
+            exec_footprint_mark_steps(bits, first, (uint64_t)step, last, bytes, step % 2);
             ck_assert_mem_eq(bits, wanted, sizeof bits);
         }
 }

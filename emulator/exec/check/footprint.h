@@ -110,7 +110,7 @@ static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t
 
 /* exec_footprint_mark_steps for ascending offsets that form the same pattern in every word. */
 static inline void exec_footprint_mark_pattern(uint64_t *bits, uint64_t first, uint64_t step,
-                                               uint64_t last, uint32_t bytes)
+                                               uint64_t last, uint32_t bytes, bool alone)
 {
     const uint64_t end = last + bytes, last_word = (end - 1) / 64;
     uint64_t pattern = 0;
@@ -119,18 +119,22 @@ static inline void exec_footprint_mark_pattern(uint64_t *bits, uint64_t first, u
         uint64_t mask = pattern;
         if (word == first / 64) mask &= ~0ull << first % 64;
         if (word == last_word) mask &= ~0ull >> (63 - (end - 1) % 64);
-        exec_footprint_mark_word(&bits[word], mask);
+        if (alone)
+            bits[word] |= mask;
+        else
+            exec_footprint_mark_word(&bits[word], mask);
     }
 }
 
-/* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`, up or down. */
+/* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`, up or down.
+ * `alone`: no other thread sets bits at this time, so that no atomics are needed. */
 static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step,
-                                             uint64_t last, uint32_t bytes)
+                                             uint64_t last, uint32_t bytes, bool alone)
 {
     const bool up = first <= last;
     const uint64_t size = up ? step : -step, least = up ? first : last, most = up ? last : first;
     if (size != 0 && size <= 64 && 64 % size == 0 && least % size + bytes <= size) {
-        exec_footprint_mark_pattern(bits, least, size, most, bytes);
+        exec_footprint_mark_pattern(bits, least, size, most, bytes, alone);
         return;
     }
     uint64_t word = first / 64, mask = 0;

@@ -49,7 +49,7 @@ static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64
 void exec_cache_flush(const struct exec_worker *worker, struct exec_region_cache *cache)
 {
     if (cache->marks == NULL) return;
-    exec_mark_run(cache);
+    exec_mark_run(cache, worker->alone);
     if (cache->touched >= cache->untouched) return;
     const struct exec_position *position = &worker->function->program->positions[cache->position];
     exec_footprint_add_site(worker->launch->footprint,

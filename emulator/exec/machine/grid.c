@@ -729,9 +729,10 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
     enum exec_end end = EXEC_DONE;
     uint64_t first = UINT64_MAX;
     for (unsigned k = 0; k < grid->worker_count; k++) {
-        const struct exec_worker *worker = &grid->workers[k];
+        struct exec_worker *worker = &grid->workers[k];
+        worker->alone = true; /* the others have ended */
         add_counts(counts, &worker->counts);
-        exec_grid_shadow_settle(&grid->workers[k]);
+        exec_grid_shadow_settle(worker);
         if (launch->footprint != NULL)
             for (size_t i = 0; i <= worker->cache_count; i++)
                 exec_cache_flush(worker, &worker->caches[i]);

@@ -36,9 +36,10 @@ bool native_optimise(const struct llvm *llvm, LLVMContextRef context, LLVMModule
     LLVMValueRef function = llvm->GetFirstFunction(module);
     for (; function != NULL; function = llvm->GetNextFunction(function))
         if (llvm->CountBasicBlocks(function) > 0) attribute(llvm, context, function);
-    return native_pass(llvm, module,
-                       "function(instcombine,simplifycfg,early-cse<memssa>,loop-simplify,lcssa,"
-                       "loop-mssa(licm),gvn,dse,instcombine,simplifycfg,adce)");
+    return native_pass(
+        llvm, module,
+        "function(instcombine,simplifycfg,jump-threading,early-cse<memssa>,loop-simplify,lcssa,"
+        "loop-mssa(licm),gvn,dse,instcombine,simplifycfg,adce)");
 }
 
 LLVMExecutionEngineRef native_engine(const struct llvm *llvm, LLVMModuleRef module)
