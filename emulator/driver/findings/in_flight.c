@@ -34,22 +34,32 @@ static struct {
 
 /* ---- checksums ---------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t sum, const unsigned char *bytes, size_t size)
+/* Sums that do not wait for each other: a single one takes four times as long. */
+enum { LANES = 8 };
+struct sums {
+    uint64_t lane[LANES];
+};
+
+static void mix(struct sums *sums, const unsigned char *bytes, size_t size)
 {
-    uint64_t word;
-    for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
-        memcpy(&word, bytes, sizeof word);
-        sum = hash_spread(sum ^ word);
-        sum ^= sum >> 29;
+    struct sums all = *sums; /* in registers, once the loop over the lanes is unrolled */
+    for (; size >= sizeof all.lane; size -= sizeof all.lane, bytes += sizeof all.lane) {
+#pragma GCC unroll 8
+        for (unsigned k = 0; k < LANES; k++) {
+            uint64_t word;
+            memcpy(&word, bytes + k * sizeof word, sizeof word);
+            const uint64_t sum = hash_spread(all.lane[k] ^ word);
+            all.lane[k] = sum ^ sum >> 29;
+        }
     }
-    for (; size > 0; size--, bytes++) sum = hash_add(sum, *bytes);
-    return sum;
+    for (; size > 0; size--, bytes++) all.lane[0] = hash_add(all.lane[0], *bytes);
+    *sums = all;
 }
 
 /* Computes the checksum. Returns false if some bytes are not mapped. */
 static bool sum_of(const struct races_rows *rows, uint64_t *sum)
 {
-    *sum = HASH_START;
+    struct sums sums = {{0}};
     for (uint64_t z = 0; z < rows->depth; z++) {
         for (uint64_t y = 0; y < rows->height; y++) {
             const uint64_t row = rows->address + z * rows->slice + y * rows->pitch;
@@ -57,10 +67,12 @@ static bool sum_of(const struct races_rows *rows, uint64_t *sum)
                 const size_t size = rows->width - at < CHUNK ? rows->width - at : CHUNK;
                 const void *from = (const void *)(uintptr_t)(row + at);
                 if (!memory_copy_guarded(air.chunk, from, size)) return false;
-                *sum = mix(*sum, air.chunk, size);
+                mix(&sums, air.chunk, size);
             }
         }
     }
+    *sum = HASH_START;
+    for (unsigned k = 0; k < LANES; k++) *sum = hash_add(*sum, sums.lane[k]);
     return true;
 }
 
