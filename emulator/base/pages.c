@@ -8,14 +8,24 @@
 #include <unistd.h>
 
 enum {
-    LEAST = 1 << 17,      /* bytes; less is taken from calloc, which avoids a system call */
-    MOST_KEPT = 16 << 20, /* bytes; larger pieces are not kept for reuse */
-    SPARES = 8,           /* pieces that are kept for reuse */
-    LEAST_PAGE = 4096,    /* bytes of a page, at least */
+    LEAST = 1 << 17,       /* bytes; less is taken from calloc, which avoids a system call */
+    MOST_KEPT = 64 << 20,  /* bytes; larger pieces are not kept for reuse */
+    MOST_HELD = 128 << 20, /* bytes of all pieces that are kept */
+    SPARES = 8,            /* pieces that are kept for reuse */
+    LEAST_PAGE = 4096,     /* bytes of a page, at least */
 };
 
 /* Zeroed pieces that are free. While a piece is kept here, its first word is its size in bytes. */
 static size_t *spares[SPARES]; /* atomic: a thread owns what it exchanges out */
+static size_t held;            /* bytes of all of them: atomic */
+
+/* Unmaps a piece that was kept. */
+static void drop(size_t *kept)
+{
+    if (kept == NULL) return;
+    __atomic_fetch_sub(&held, *kept, __ATOMIC_RELAXED);
+    munmap(kept, *kept);
+}
 
 static void *spare_find(size_t bytes)
 {
@@ -24,11 +34,11 @@ static void *spare_find(size_t bytes)
         size_t *found = __atomic_exchange_n(&spares[k], NULL, __ATOMIC_ACQ_REL);
         if (found == NULL) continue;
         if (*found == bytes) {
+            __atomic_fetch_sub(&held, bytes, __ATOMIC_RELAXED);
             *found = 0;
             return found;
         }
-        found = __atomic_exchange_n(&spares[k], found, __ATOMIC_ACQ_REL);
-        if (found != NULL) munmap(found, *found);
+        drop(__atomic_exchange_n(&spares[k], found, __ATOMIC_ACQ_REL));
     }
     return NULL;
 }
@@ -47,9 +57,14 @@ static void keep(size_t *given, size_t bytes)
 {
     static unsigned next; /* the slot that was filled longest ago */
     *given = bytes;
-    const unsigned k = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % SPARES;
-    given = __atomic_exchange_n(&spares[k], given, __ATOMIC_ACQ_REL);
-    if (given != NULL) munmap(given, *given);
+    __atomic_fetch_add(&held, bytes, __ATOMIC_RELAXED);
+    for (unsigned tries = 0; tries <= SPARES && given != NULL; tries++) {
+        const bool full = __atomic_load_n(&held, __ATOMIC_RELAXED) > MOST_HELD;
+        const unsigned k = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % SPARES;
+        drop(__atomic_exchange_n(&spares[k], full ? NULL : given, __ATOMIC_ACQ_REL));
+        if (!full) return;
+    }
+    drop(given);
 }
 
 /* Clears what was touched, which is faster than a page fault for each page when the piece is used
@@ -79,6 +94,14 @@ void pages_give(void *pages, size_t bytes)
         free(pages);
     else if (pages != NULL && bytes <= MOST_KEPT && zero_again(pages, bytes))
         keep(pages, bytes);
+    else if (pages != NULL)
+        munmap(pages, bytes);
+}
+
+void pages_give_few(void *pages, size_t bytes)
+{
+    if (bytes < LEAST)
+        free(pages);
     else if (pages != NULL)
         munmap(pages, bytes);
 }

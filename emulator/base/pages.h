@@ -11,6 +11,9 @@ void *pages_take(size_t bytes);
 /* Frees pages. `bytes` is the size that was passed to pages_take; `pages` may be NULL. A later
  * pages_take of the same size may return them without page faults: what was touched is cleared. */
 void pages_give(void *pages, size_t bytes);
+/* As pages_give, for pieces few pages of which were touched: they are not kept, since finding those
+ * pages takes longer. */
+void pages_give_few(void *pages, size_t bytes);
 /* As pages_give, for pages that the caller has zeroed again. */
 void pages_give_zeroed(void *pages, size_t bytes);
 

@@ -7,6 +7,7 @@
 #define OVERLAP_EXEC_BLOCK_H
 
 #include "emulator/exec/check/footprint.h"
+#include "emulator/exec/check/owners.h"
 #include "emulator/exec/warp.h"
 #include "emulator/memory/memory.h"
 
@@ -266,12 +267,14 @@ static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64
     exec_footprint_mark_word(&cache->marks[word], bits);
 }
 
-/* A store to these bytes after which block owner `me` owns them. */
+/* A store to these bytes after which block owner `me` owns them: `bytes` from `offset` on or, if
+ * that is 0, some of the sector at `offset`. */
 struct exec_grid_shadow_mark {
     struct exec_owners *owners;
     uint64_t offset;
     uint32_t bytes;
     uint8_t me;
+    struct exec_owned_some some;
 };
 
 /* One launch, shared by all its workers. */

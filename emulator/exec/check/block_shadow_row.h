@@ -281,4 +281,66 @@ static inline bool exec_block_shadow_read(struct exec_warp *warp, const struct e
     return true;
 }
 
+/* ---- stores of words at any address ---------------------------------------------------------- */
+
+/* Records the store of one word. Returns false if it may conflict. */
+static inline bool exec_block_shadow_write_word(struct exec_shadow *shadow, size_t index,
+                                                int32_t thread, bool changes, uint32_t site)
+{
+    static const enum exec_kept kept[] = {EXEC_KEPT_WRITE, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER};
+    int32_t *write = &shadow->cells[EXEC_KEPT_WRITE][index];
+    bool strange[sizeof kept / sizeof *kept];
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        const int32_t cell = shadow->cells[kept[k]][index];
+        strange[k] =
+            cell >= shadow->floor && (cell & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) != thread;
+    }
+    if (!changes) {
+        if (strange[0]) *write = 0;
+        return true;
+    }
+    if (strange[0] | strange[1] | strange[2]) return false;
+    *write = shadow->time << EXEC_SHADOW_TIME | thread;
+    shadow->sites[EXEC_KEPT_WRITE][index] = site;
+    return true;
+}
+
+/* Stores by the lanes of `mask`, of one element of `bytes` bytes each, 4 or 8, from the slot `d`.
+ * Returns false if the slow path must handle the access lane by lane; what has been recorded by
+ * then is correct. */
+static inline bool exec_block_shadow_write(struct exec_warp *warp, const struct exec_inst *inst,
+                                           const struct exec_region_cache *cache,
+                                           const uint64_t *address, uint32_t mask, uint32_t bytes)
+{
+    struct exec_block_shadow *near = exec_block_shadow_of(warp);
+    struct exec_block_shadow_line *line = NULL;
+    const unsigned char *values = exec_slot(warp, inst->d);
+    const int32_t first = (int32_t)(warp->index * EXEC_LANES);
+    uint64_t before = UINT64_MAX;
+    if (near == NULL) return true;
+    struct exec_shadow *shadow = near->shadow;
+    shadow->touched |= 1u << warp->index;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const unsigned char *memory = (const unsigned char *)(uintptr_t)(address[l] + cache->delta);
+        bool fresh;
+        if (address[l] >> EXEC_NEAR_LINE_BITS != before) {
+            before = address[l] >> EXEC_NEAR_LINE_BITS;
+            line = exec_block_shadow_find(near, before, false, &fresh);
+            if (line != NULL && !exec_block_shadow_open(near, line, 4)) return true;
+            if (shadow->shift != 2 || shadow->atomics || shadow->converses) return false;
+        }
+        if (line == NULL) continue;
+        const bool changes = bytes == 4 ? memcmp(memory, values + 4 * (size_t)l, 4) != 0
+                                        : memcmp(memory, values + 8 * (size_t)l, 8) != 0;
+        const size_t index =
+            (exec_block_shadow_offset(near, line) + address[l] % EXEC_NEAR_LINE) / 4;
+        for (uint32_t k = 0; k < bytes / 4; k++)
+            if (!exec_block_shadow_write_word(shadow, index + k, first + (int32_t)l, changes,
+                                              inst->position))
+                return false;
+    }
+    return true;
+}
+
 #endif

@@ -89,6 +89,19 @@ static void bits_clear(const struct exec_footprint *footprint)
     }
 }
 
+/* Returns how many bytes of the region may have been accessed. */
+static uint64_t touched_of(const struct exec_footprint *footprint,
+                           const struct exec_footprint_region *region)
+{
+    uint64_t bytes = 0;
+    for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++) {
+        struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS];
+        const size_t count = exec_footprint_windows(footprint, region, access, windows);
+        for (size_t k = 0; k < count; k++) bytes += windows[k].end - windows[k].first;
+    }
+    return bytes;
+}
+
 void exec_footprint_pause(struct exec_footprint *footprint)
 {
     footprint->sites_lost = true;
@@ -100,10 +113,11 @@ void exec_footprint_destroy(struct exec_footprint *footprint)
     if (!footprint->sites_lost) bits_clear(footprint);
     for (size_t i = 0; i < footprint->region_count; i++) {
         const struct exec_footprint_region *region = &footprint->regions[i];
+        const uint64_t touched = touched_of(footprint, region);
         for (int k = 0; k < EXEC_ACCESS_COUNT; k++)
             (footprint->sites_lost ? pages_give : pages_give_zeroed)(
                 region->bits[k], region->words * sizeof *region->bits[k]);
-        exec_owners_destroy(region->owners);
+        exec_owners_destroy(region->owners, touched);
     }
     free(footprint->regions);
     free(footprint->sites);

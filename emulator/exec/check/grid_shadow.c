@@ -95,18 +95,30 @@ void exec_grid_shadow_settle(struct exec_worker *worker)
     __atomic_thread_fence(__ATOMIC_RELEASE); /* stores before marks, see doubt() */
     for (uint32_t k = 0; k < worker->own_count; k++) {
         const struct exec_grid_shadow_mark *mark = &worker->owns[k];
-        exec_owners_own(mark->owners, EXEC_STORE, mark->offset, mark->bytes, mark->me);
+        if (mark->bytes != 0)
+            exec_owners_own(mark->owners, EXEC_STORE, mark->offset, mark->bytes, mark->me);
+        else
+            exec_owners_own_some(mark->owners, EXEC_STORE, mark->offset, &mark->some, mark->me);
     }
     worker->own_count = 0;
+}
+
+/* Returns room for a mark. Full: the instruction is not a plain store, whose marks would be settled
+ * with the next instruction. */
+static struct exec_grid_shadow_mark *next_mark(struct exec_worker *worker)
+{
+    if (worker->own_count == EXEC_LANES) exec_grid_shadow_settle(worker);
+    return &worker->owns[worker->own_count++];
 }
 
 void exec_grid_shadow_later(struct exec_worker *worker, struct exec_owners *owners, uint64_t offset,
                             uint32_t bytes, uint8_t me)
 {
-    /* Full: the instruction is not a plain store, whose marks would be settled with the next
-     * instruction. */
-    if (worker->own_count == EXEC_LANES) exec_grid_shadow_settle(worker);
-    worker->owns[worker->own_count++] = (struct exec_grid_shadow_mark){owners, offset, bytes, me};
+    struct exec_grid_shadow_mark *mark = next_mark(worker);
+    mark->owners = owners;
+    mark->offset = offset;
+    mark->bytes = bytes;
+    mark->me = me;
 }
 
 void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst,
@@ -142,6 +154,99 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
         exec_grid_shadow_later(warp->worker, cache->owners, offset, bytes, me);
     else
         exec_owners_add(cache->owners, access, offset, bytes, me);
+}
+
+/* ---- lanes apart, a sector at a time ----------------------------------------------------------
+ */
+
+/* The bytes of one sector that neighbouring lanes access. */
+struct piece {
+    uint64_t offset; /* of the sector */
+    struct exec_owned_some some;
+};
+
+/* Returns how many pieces the lanes' accesses are. `bytes` of an aligned access lie in one sector.
+ */
+static size_t pieces_of(const struct exec_region_cache *cache, const uint64_t *address,
+                        uint32_t mask, uint32_t bytes, struct piece pieces[EXEC_LANES])
+{
+    size_t count = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t offset = address[__builtin_ctz(rest)] - cache->low;
+        const uint32_t at = (uint32_t)(offset % EXEC_OWNED_SECTOR);
+        if (count == 0 || pieces[count - 1].offset != offset - at)
+            pieces[count++] = (struct piece){.offset = offset - at};
+        memset(pieces[count - 1].some.bytes + at, 0xff, bytes);
+    }
+    return count;
+}
+
+static bool are_free(const struct exec_owners *owners, enum exec_access access,
+                     const struct piece *pieces, size_t count, uint8_t me)
+{
+    for (size_t k = 0; k < count; k++)
+        if (!exec_owners_some_free(owners, access, pieces[k].offset, &pieces[k].some, me))
+            return false;
+    return true;
+}
+
+/* Returns true if the accesses of a full warp are one piece of memory, in whatever order. */
+static bool is_row(const uint64_t *address, uint32_t mask, uint32_t bytes,
+                   const struct exec_span *span)
+{
+    const uint32_t shift = (uint32_t)__builtin_ctz(bytes);
+    uint32_t there = 0;
+    if (mask != EXEC_ALL || span->end - span->first != (uint64_t)EXEC_LANES * bytes) return false;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        there |= 1u << ((address[l] - span->first) >> shift & (EXEC_LANES - 1));
+    return there == EXEC_ALL;
+}
+
+/* Records plain accesses that are no race. Returns false, without effect, if one may be. */
+static bool touch_together(struct exec_worker *worker, const struct exec_region_cache *cache,
+                           const uint64_t *address, uint32_t mask, uint32_t bytes,
+                           const struct exec_span *span, uint8_t me)
+{
+    struct exec_owners *owners = cache->owners;
+    struct piece pieces[EXEC_LANES];
+    const bool store = cache->access == EXEC_STORE;
+    if (cache->causal != NULL || cache->access == EXEC_ATOMIC || bytes > EXEC_OWNED_SECTOR)
+        return false;
+    if (is_row(address, mask, bytes, span))
+        return exec_grid_shadow_row(worker, cache, span->first, EXEC_LANES * bytes, store, me);
+    const size_t count = pieces_of(cache, address, mask, bytes, pieces);
+    exec_owners_see(owners, cache->access);
+    if (!are_free(owners, EXEC_STORE, pieces, count, me)) return false;
+    for (int access = EXEC_LOAD; store && access < EXEC_ACCESS_COUNT; access++)
+        if (access != EXEC_STORE && exec_owners_seen(owners, (enum exec_access)access) &&
+            !are_free(owners, (enum exec_access)access, pieces, count, me))
+            return false;
+    for (size_t k = 0; k < count; k++) {
+        if (!store) {
+            exec_owners_own_some(owners, EXEC_LOAD, pieces[k].offset, &pieces[k].some, me);
+            continue;
+        }
+        struct exec_grid_shadow_mark *mark = next_mark(worker);
+        mark->owners = owners;
+        mark->offset = pieces[k].offset;
+        mark->bytes = 0;
+        mark->me = me;
+        mark->some = pieces[k].some;
+    }
+    return true;
+}
+
+void exec_grid_shadow_lanes(struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, const uint64_t *address,
+                            uint32_t mask, uint32_t bytes, const struct exec_span *span)
+{
+    if (touch_together(warp->worker, cache, address, mask, bytes, span,
+                       exec_owner_of(warp->block->index)))
+        return;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_grid_shadow_touch(warp, inst, cache, l, address[l], bytes);
+    }
 }
 
 void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,

@@ -77,6 +77,11 @@ EXEC_OWNER_RACES static inline bool exec_grid_shadow_is_known(const struct exec_
     return true;
 }
 
+/* exec_grid_shadow_touch for the lanes of `mask`, whose accesses are aligned and lie in `span`. */
+void exec_grid_shadow_lanes(struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, const uint64_t *address,
+                            uint32_t mask, uint32_t bytes, const struct exec_span *span);
+
 /* Reports a race that causality.h has found: at once, or for a store when it has changed memory. */
 void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, unsigned lane, uint64_t offset,

@@ -32,7 +32,8 @@ struct exec_owners {
 /* For an allocation of `size` bytes, without owners at first. `maps` false: only `seen` is kept.
  * Returns NULL without memory. */
 struct exec_owners *exec_owners_create(uint64_t size, bool maps);
-void exec_owners_destroy(struct exec_owners *owners); /* NULL is fine */
+/* `touched`: how many bytes of the allocation may have been touched. */
+void exec_owners_destroy(struct exec_owners *owners, uint64_t touched); /* NULL is fine */
 
 static inline uint8_t exec_owner_of(uint64_t block)
 {
@@ -124,6 +125,61 @@ EXEC_OWNERS_SLOW void exec_owners_add(struct exec_owners *owners, enum exec_acce
         }
         exec_owners_add_apart(&apart[offset], here, me);
     }
+}
+
+/* ---- some bytes of one sector, all at once ----------------------------------------------------
+ */
+
+/* 0xff for each of a sector's bytes that is meant. */
+struct exec_owned_some {
+    uint8_t bytes[EXEC_OWNED_SECTOR];
+};
+typedef uint8_t exec_owned __attribute__((vector_size(EXEC_OWNED_SECTOR), aligned(1)));
+
+static inline bool exec_owned_any(const exec_owned *bytes)
+{
+    uint64_t parts[EXEC_OWNED_SECTOR / sizeof(uint64_t)], any = 0;
+    memcpy(parts, bytes, sizeof parts);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) any |= parts[k];
+    return any != 0;
+}
+
+/* Returns true if no block but `me` has touched these bytes of the sector at `offset`. */
+EXEC_OWNER_RACES static inline bool exec_owners_some_free(const struct exec_owners *owners,
+                                                          enum exec_access access, uint64_t offset,
+                                                          const struct exec_owned_some *some,
+                                                          uint8_t me)
+{
+    const uint8_t owner = owners->sectors[access][offset / EXEC_OWNED_SECTOR];
+    if (owner != EXEC_OWNED_APART) return !exec_owner_is_stranger(owner, me);
+    const exec_owned of = *(const exec_owned *)(owners->bytes[access] + offset);
+    const exec_owned strange =
+        (exec_owned)(of != 0) & (exec_owned)(of != me) & *(const exec_owned *)some->bytes;
+    return !exec_owned_any(&strange);
+}
+
+/* Makes `me` their owner, or EXEC_OWNED_BY_MANY of those that have another. */
+EXEC_OWNER_RACES static inline void exec_owners_own_some(struct exec_owners *owners,
+                                                         enum exec_access access, uint64_t offset,
+                                                         const struct exec_owned_some *some,
+                                                         uint8_t me)
+{
+    uint8_t *sector = &owners->sectors[access][offset / EXEC_OWNED_SECTOR];
+    exec_owned *apart = (exec_owned *)(owners->bytes[access] + offset);
+    const exec_owned mine = *(const exec_owned *)some->bytes;
+    const exec_owned others = ~mine;
+    if (*sector == me) return;
+    if (*sector == 0 && !exec_owned_any(&others)) {
+        *sector = me;
+        return;
+    }
+    if (*sector != EXEC_OWNED_APART) {
+        if (*sector != 0) memset(apart, *sector, EXEC_OWNED_SECTOR);
+        *sector = EXEC_OWNED_APART;
+    }
+    const exec_owned of = *apart;
+    const exec_owned strange = (exec_owned)(of != 0) & (exec_owned)(of != me);
+    *apart = (of & others) | (((strange & EXEC_OWNED_BY_MANY) | (~strange & me)) & mine);
 }
 
 /* ---- fast path: whole sectors without another owner ------------------------------------------ */

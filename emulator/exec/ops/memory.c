@@ -212,6 +212,17 @@ static __attribute__((noinline)) bool near_read(struct exec_warp *warp,
     return exec_block_shadow_read(warp, inst, address, warp->mask, bytes);
 }
 
+static __attribute__((noinline)) bool near_write(struct exec_warp *warp,
+                                                 const struct exec_inst *inst,
+                                                 const struct exec_region_cache *cache,
+                                                 const uint64_t *address, uint32_t bytes)
+{
+    /* Lanes that take updates from each other are looked for by the slow path. */
+    if (exec_looks_of(warp->worker->function->program, inst) & EXEC_LOOK_UPDATES) return false;
+    exec_owners_see(cache->owners, EXEC_STORE);
+    return exec_block_shadow_write(warp, inst, cache, address, warp->mask, bytes);
+}
+
 static __attribute__((noinline)) void own_row(struct exec_warp *warp, const struct exec_inst *inst,
                                               struct exec_region_cache *cache, uint64_t address,
                                               uint32_t bytes, bool store)
@@ -247,14 +258,12 @@ access_lanes(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *add
     }
     if (exec_grid_shadow_wanted(cache) &&
         !exec_grid_shadow_is_known(cache, &span, exec_owner_of(warp->block->index)))
-        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(rest);
-            exec_grid_shadow_touch(warp, inst, cache, l, address[l], bytes);
-        }
+        exec_grid_shadow_lanes(warp, inst, cache, address, warp->mask, bytes, &span);
     if (exec_block_shadow_wanted(cache) &&
         (kind.store || !exec_block_shadow_is_known(warp, &span))) {
         const bool words = kind.count == 1 && kind.element >= 4;
-        if (kind.store || !words || !near_read(warp, inst, address, bytes))
+        if (!words || !(kind.store ? near_write(warp, inst, cache, address, bytes)
+                                   : near_read(warp, inst, address, bytes)))
             exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, kind.element,
                                     kind.count);
     }
