@@ -37,13 +37,20 @@ static bool find_tile(uint16_t tile, struct matrix *matrix)
     return true;
 }
 
+/* mma.m8n8k4 of halves multiplies four matrices at once. */
+static bool is_quads(const struct ptx_instruction *at)
+{
+    return at->op == PTX_OP_MMA && at->modifiers.tile == PTX_TILE_M8N8K4 && at->type2 == PTX_F16;
+}
+
 static bool find_matrix(const struct ptx_instruction *at, enum use use, enum ptx_type type,
                         struct matrix *matrix)
 {
     if (!find_tile(at->modifiers.tile, matrix)) return false;
-    const uint32_t sizes[] = {[FIRST] = matrix->m * matrix->k,
-                              [SECOND] = matrix->k * matrix->n,
-                              [SUM] = matrix->m * matrix->n};
+    const uint32_t times = is_quads(at) ? QUAD : 1;
+    const uint32_t sizes[] = {[FIRST] = times * matrix->m * matrix->k,
+                              [SECOND] = times * matrix->k * matrix->n,
+                              [SUM] = times * matrix->m * matrix->n};
     const uint32_t bytes = ptx_type_bytes(type);
     matrix->use = use;
     matrix->bytes = bytes;
@@ -53,7 +60,7 @@ static bool find_matrix(const struct ptx_instruction *at, enum use use, enum ptx
     matrix->named = repeats ? EXEC_TENSOR_REGISTERS : matrix->registers;
     return matrix->registers != 0 && matrix->registers <= EXEC_TENSOR_REGISTERS &&
            (use == SECOND || matrix->m >= ROWS) &&
-           matrix->k >= QUAD * (use == SUM ? 1 : matrix->per);
+           times * matrix->k >= QUAD * (use == SUM ? 1 : matrix->per);
 }
 
 /* Finds the slots of `count` registers of `width` bytes. Returns false when lower_unsupported has
@@ -108,16 +115,24 @@ static const struct exec_row *find_product(const struct ptx_instruction *at)
     const bool nearest = !modifiers->rounding || modifiers->rounding == PTX_ROUND_RN;
     const bool by_rows =
         modifiers->layout == PTX_LAYOUT_ROW && modifiers->layout2 == PTX_LAYOUT_COL;
+    const bool any_layout = at->op != PTX_OP_MMA || is_quads(at);
     const bool clamps = modifiers->satfinite != PTX_ABSENT;
     char key[96];
-    if (!nearest || (at->op == PTX_OP_MMA && !by_rows) || (clamps && at->type != PTX_S32))
-        return NULL;
+    if (!nearest || !(by_rows || any_layout) || (clamps && at->type != PTX_S32)) return NULL;
     snprintf(key, sizeof key, "%s.%s.%s.%s%s%s%s%s", ptx_opcode_name(at->op),
              ptx_modifier_name((enum ptx_modifier)modifiers->tile),
              ptx_type_name((enum ptx_type)at->type), ptx_type_name((enum ptx_type)at->type2),
              modifiers->factor ? "." : "", ptx_modifier_name((enum ptx_modifier)modifiers->factor),
              modifiers->addend ? "." : "", ptx_modifier_name((enum ptx_modifier)modifiers->addend));
     return exec_row_find(key);
+}
+
+static unsigned flags_of(const struct ptx_instruction *at)
+{
+    const struct ptx_modifiers *modifiers = &at->modifiers;
+    return (modifiers->satfinite ? EXEC_TENSOR_CLAMPS : 0u) |
+           (modifiers->layout == PTX_LAYOUT_COL ? EXEC_TENSOR_FIRST_BY_COLUMNS : 0u) |
+           (modifiers->layout2 == PTX_LAYOUT_ROW ? EXEC_TENSOR_SECOND_BY_ROWS : 0u);
 }
 
 static void lower_product(struct lower *lower)
@@ -159,7 +174,7 @@ static void lower_product(struct lower *lower)
     lower_together(lower, 0, 0, 0);
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->extra = tensor;
-    inst->imm = at->modifiers.satfinite != PTX_ABSENT;
+    inst->imm = flags_of(at);
 }
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
@@ -562,7 +577,7 @@ static void multiply_group(struct lower *lower, const struct group *group, uint3
     memcpy(tensor->d, part, group->sum.registers * sizeof *part);
     struct exec_inst *inst = lower_emit(lower, group->row->run);
     inst->extra = tensor;
-    inst->imm = lower->at->modifiers.satfinite != PTX_ABSENT;
+    inst->imm = flags_of(lower->at);
 }
 
 static void lower_group(struct lower *lower)

@@ -91,7 +91,10 @@ enum { EXEC_ARRIVE_EXPECTS = 1, EXEC_ARRIVE_NOT_LAST = 2, EXEC_ARRIVE_DROPS = 4 
  * Source: PTX ISA 9.0, 9.7.14.5, "Matrix Fragments for mma". */
 enum { EXEC_TENSOR_REGISTERS = 8 };
 
-/* `extra` of a product: the slots of the registers. `imm`: .satfinite. */
+/* `imm` of a product: .satfinite, and the layouts of m8n8k4, whose lanes ops/tensor_quads.c names.
+ */
+enum { EXEC_TENSOR_CLAMPS = 1, EXEC_TENSOR_FIRST_BY_COLUMNS = 2, EXEC_TENSOR_SECOND_BY_ROWS = 4 };
+/* `extra` of a product: the slots of the registers. */
 struct exec_tensor {
     uint32_t a[EXEC_TENSOR_REGISTERS], b[EXEC_TENSOR_REGISTERS], c[EXEC_TENSOR_REGISTERS],
         d[EXEC_TENSOR_REGISTERS];

@@ -30,6 +30,7 @@
     X(exec_video_rows)                                                                             \
     X(exec_mbarrier_rows)                                                                          \
     X(exec_bulk_rows)                                                                              \
+    X(exec_tensor_quad_rows)                                                                       \
     X(exec_tensor_map_rows)                                                                        \
     X(exec_narrow_rows)
 

@@ -203,7 +203,8 @@ static inline s32 add_integers(s32 product, s32 c, bool clamps)
         second_##B(warp, tensor->b, b, K, N);                                                      \
         read_s32(warp, tensor->c, c, M, N);                                                        \
         multiply_s32(a, b, sum, M, N, K);                                                          \
-        for (unsigned i = 0; i < (M) * (N); i++) sum[i] = add_integers(sum[i], c[i], inst->imm);   \
+        for (unsigned i = 0; i < (M) * (N); i++)                                                   \
+            sum[i] = add_integers(sum[i], c[i], inst->imm & EXEC_TENSOR_CLAMPS);                   \
         write_s32(warp, tensor->d, sum, M, N);                                                     \
         return EXEC_GO;                                                                            \
     }
