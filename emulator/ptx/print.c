@@ -341,7 +341,7 @@ static void put_video(struct text *text, const struct ptx_instruction *instructi
 /* Nearly every tensor core opcode has an order of its own. */
 static bool put_matrix(struct text *text, const struct ptx_instruction *instruction)
 {
-    enum { MOST = 6, NONE = 0 }; /* no row has the first field */
+    enum { MOST = 7, NONE = 0 }; /* no row has the first field */
     static const struct {
         enum ptx_opcode first, last;
         uint8_t before[MOST], behind[MOST]; /* the first two types */
@@ -355,11 +355,16 @@ static bool put_matrix(struct text *text, const struct ptx_instruction *instruct
          {PTX_FIELD_aligned, PTX_FIELD_layout, PTX_FIELD_layout2, PTX_FIELD_tile,
           PTX_FIELD_rounding},
          {PTX_FIELD_factor, PTX_FIELD_addend, PTX_FIELD_satfinite}},
+        {PTX_OP_WMMA_BITS,
+         PTX_OP_WMMA_BITS,
+         {PTX_FIELD_boolean, PTX_FIELD_counted, PTX_FIELD_together, PTX_FIELD_aligned,
+          PTX_FIELD_layout, PTX_FIELD_layout2, PTX_FIELD_tile},
+         {PTX_FIELD_factor, PTX_FIELD_addend}},
         {PTX_OP_MMA,
          PTX_OP_MMA,
          {PTX_FIELD_aligned, PTX_FIELD_tile, PTX_FIELD_layout, PTX_FIELD_layout2,
           PTX_FIELD_satfinite},
-         {PTX_FIELD_factor, PTX_FIELD_addend}},
+         {PTX_FIELD_factor, PTX_FIELD_addend, PTX_FIELD_boolean, PTX_FIELD_counted}},
         {PTX_OP_WGMMA_MMA,
          PTX_OP_WGMMA_MMA,
          {PTX_FIELD_aligned, PTX_FIELD_tile},

@@ -19,7 +19,7 @@ enum use { FIRST, SECOND, SUM };
 struct matrix {
     enum use use;
     uint32_t m, n, k;
-    uint32_t bytes;     /* of an element */
+    uint32_t bits;      /* of an element */
     uint32_t per;       /* elements in a register */
     uint32_t registers; /* registers per lane that hold each element once */
     uint32_t named;     /* registers that the instruction names: wmma's f16 factors are repeated */
@@ -51,10 +51,9 @@ static bool find_matrix(const struct ptx_instruction *at, enum use use, enum ptx
     const uint32_t sizes[] = {[FIRST] = times * matrix->m * matrix->k,
                               [SECOND] = times * matrix->k * matrix->n,
                               [SUM] = times * matrix->m * matrix->n};
-    const uint32_t bytes = ptx_type_bytes(type);
     matrix->use = use;
-    matrix->bytes = bytes;
-    matrix->per = bytes < 4 ? 4 / bytes : 1;
+    matrix->bits = ptx_type_bits(type);
+    matrix->per = matrix->bits < 32 ? 32 / matrix->bits : 1;
     matrix->registers = sizes[use] / (EXEC_LANES * matrix->per);
     const bool repeats = at->op != PTX_OP_MMA && type == PTX_F16 && use != SUM;
     matrix->named = repeats ? EXEC_TENSOR_REGISTERS : matrix->registers;
@@ -100,10 +99,11 @@ static enum ptx_type type_of(uint16_t factor)
     static const struct {
         uint16_t modifier;
         uint8_t type;
-    } types[] = {{PTX_FACTOR_F16, PTX_F16},   {PTX_FACTOR_BF16, PTX_BF16},
-                 {PTX_FACTOR_TF32, PTX_TF32}, {PTX_FACTOR_F32, PTX_F32},
-                 {PTX_FACTOR_F64, PTX_F64},   {PTX_FACTOR_S8, PTX_S8},
-                 {PTX_FACTOR_U8, PTX_U8},     {PTX_FACTOR_S32, PTX_S32}};
+    } types[] = {
+        {PTX_FACTOR_F16, PTX_F16}, {PTX_FACTOR_BF16, PTX_BF16}, {PTX_FACTOR_TF32, PTX_TF32},
+        {PTX_FACTOR_F32, PTX_F32}, {PTX_FACTOR_F64, PTX_F64},   {PTX_FACTOR_S8, PTX_S8},
+        {PTX_FACTOR_U8, PTX_U8},   {PTX_FACTOR_S32, PTX_S32},   {PTX_FACTOR_S4, PTX_S4},
+        {PTX_FACTOR_U4, PTX_U4},   {PTX_FACTOR_B1, PTX_B1}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].modifier == factor) return (enum ptx_type)types[i].type;
     return PTX_NO_TYPE;
@@ -115,15 +115,18 @@ static const struct exec_row *find_product(const struct ptx_instruction *at)
     const bool nearest = !modifiers->rounding || modifiers->rounding == PTX_ROUND_RN;
     const bool by_rows =
         modifiers->layout == PTX_LAYOUT_ROW && modifiers->layout2 == PTX_LAYOUT_COL;
-    const bool any_layout = at->op != PTX_OP_MMA || is_quads(at);
+    const bool any_layout = (at->op != PTX_OP_MMA && ptx_type_bits(at->type2) >= 8) || is_quads(at);
     const bool clamps = modifiers->satfinite != PTX_ABSENT;
     char key[96];
     if (!nearest || !(by_rows || any_layout) || (clamps && at->type != PTX_S32)) return NULL;
-    snprintf(key, sizeof key, "%s.%s.%s.%s%s%s%s%s", ptx_opcode_name(at->op),
+    snprintf(key, sizeof key, "%s.%s.%s.%s%s%s%s%s%s%s%s", ptx_opcode_name(at->op),
              ptx_modifier_name((enum ptx_modifier)modifiers->tile),
              ptx_type_name((enum ptx_type)at->type), ptx_type_name((enum ptx_type)at->type2),
              modifiers->factor ? "." : "", ptx_modifier_name((enum ptx_modifier)modifiers->factor),
-             modifiers->addend ? "." : "", ptx_modifier_name((enum ptx_modifier)modifiers->addend));
+             modifiers->addend ? "." : "", ptx_modifier_name((enum ptx_modifier)modifiers->addend),
+             modifiers->boolean ? "." : "",
+             ptx_modifier_name((enum ptx_modifier)modifiers->boolean),
+             modifiers->counted ? ".popc" : "");
     return exec_row_find(key);
 }
 
@@ -166,7 +169,7 @@ static void lower_product(struct lower *lower)
             lower_unsupported(lower, UNSUPPORTED_COMBINATION);
             return;
         }
-        if (!find_registers(lower, &at->operands[k], matrix.named, matrix.bytes == 8 ? 8 : 4,
+        if (!find_registers(lower, &at->operands[k], matrix.named, matrix.bits == 64 ? 8 : 4,
                             operands[k].slots))
             return;
     }
@@ -314,7 +317,7 @@ static void address_element(struct lower *lower, const struct transfer *transfer
     }
     find_element(matrix, r, e, by_rows ? element->line : element->inside,
                  by_rows ? element->inside : element->line);
-    element->bytes = matrix->bytes;
+    element->bits = matrix->bits;
     struct exec_inst *inst = lower_row(lower, "matrix.element");
     inst->a = transfer->base;
     inst->b = transfer->stride;
@@ -336,8 +339,8 @@ static uint32_t natural_stride(const struct matrix *matrix, bool by_rows)
 static uint32_t line_alignment(const struct matrix *matrix, bool by_rows)
 {
     enum { MOST = 16 };
-    const uint32_t bytes = natural_stride(matrix, by_rows) * matrix->bytes;
-    return matrix->bytes == 8 ? 8 : bytes < MOST ? bytes : MOST;
+    const uint32_t bytes = natural_stride(matrix, by_rows) * matrix->bits / 8;
+    return matrix->bits == 64 ? 8 : bytes < MOST ? bytes : MOST;
 }
 
 static void lower_transfer(struct lower *lower, enum use use, bool store)
@@ -347,11 +350,14 @@ static void lower_transfer(struct lower *lower, enum use use, bool store)
     struct transfer transfer = {.store = store};
     struct matrix matrix;
     uint32_t slots[EXEC_TENSOR_REGISTERS];
-    if (!find_matrix(at, use, (enum ptx_type)at->type, &matrix)) {
+    const bool found = find_matrix(at, use, (enum ptx_type)at->type, &matrix);
+    /* True when the elements of a register are neighbours in memory. */
+    const bool together = found && (matrix.per == 1 || (use == SECOND) != by_rows);
+    if (!found || (matrix.bits < 8 && !together)) {
         lower_unsupported(lower, UNSUPPORTED_COMBINATION);
         return;
     }
-    if (!find_registers(lower, &at->operands[store], matrix.named, matrix.bytes == 8 ? 8 : 4,
+    if (!find_registers(lower, &at->operands[store], matrix.named, matrix.bits == 64 ? 8 : 4,
                         slots))
         return;
     lower_guard(lower);
@@ -363,15 +369,13 @@ static void lower_transfer(struct lower *lower, enum use use, bool store)
     transfer.stride = keep(lower, stride, 4);
     lower_together(lower, transfer.base, transfer.stride,
                    EXEC_SAME_ARGUMENTS | (store ? EXEC_MATRIX_STORE : 0u) |
-                       matrix.bytes << EXEC_UNIT_SHIFT |
+                       matrix.bits << EXEC_UNIT_SHIFT |
                        line_alignment(&matrix, by_rows) << EXEC_ALIGNMENT_SHIFT);
-    /* True when the elements of a register are neighbours in memory. */
-    const bool together = matrix.per == 1 || (use == SECOND) != by_rows;
     for (uint32_t r = 0; r < matrix.registers; r++) {
         for (uint32_t e = 0; e < (together ? 1 : matrix.per); e++) {
             address_element(lower, &transfer, &matrix, by_rows, r, e);
             if (store && !together) take_part(lower, &transfer, slots[r], e);
-            move_bytes(lower, &transfer, together ? matrix.bytes * matrix.per : matrix.bytes,
+            move_bytes(lower, &transfer, matrix.bits * (together ? matrix.per : 1) / 8,
                        together ? slots[r] : transfer.parts[e]);
         }
         if (!store && !together) join_parts(lower, &transfer, matrix.per, slots[r]);
@@ -474,11 +478,11 @@ static bool read_group(const struct ptx_instruction *at, struct group *group)
 {
     enum { M = 64, N = 8, BYTES = 32 /* of k */ };
     const enum ptx_type sum = (enum ptx_type)at->type, first = (enum ptx_type)at->type2;
-    const uint32_t bytes = ptx_type_bytes(first);
+    const uint32_t bits = ptx_type_bits(first);
     struct matrix whole;
     char key[96];
     *group = (struct group){.in_memory = at->operands[1].kind == PTX_OPERAND_REGISTER};
-    if (!find_tile(at->modifiers.tile, &whole) || whole.m != M || whole.k * bytes != BYTES ||
+    if (!find_tile(at->modifiers.tile, &whole) || whole.m != M || whole.k * bits != 8 * BYTES ||
         (at->modifiers.satfinite && sum != PTX_S32) || !read_flags(at, group))
         return false;
     snprintf(key, sizeof key, "mma.sync.m16n8k%u.%s.%s.%s.%s", whole.k, ptx_type_name(sum),
@@ -486,7 +490,7 @@ static bool read_group(const struct ptx_instruction *at, struct group *group)
              ptx_type_name(sum));
     group->row = exec_row_find(key);
     group->products = whole.n / N;
-    const struct matrix part = {.m = 16, .n = N, .k = whole.k, .bytes = bytes, .per = 4 / bytes};
+    const struct matrix part = {.m = 16, .n = N, .k = whole.k, .bits = bits, .per = 32 / bits};
     group->first = group->second = group->sum = part;
     group->first.use = FIRST;
     group->first.registers = part.m * part.k / (EXEC_LANES * part.per);
@@ -525,14 +529,14 @@ static void load_group(struct lower *lower, struct transfer *transfer, const str
         find_element(matrix, r, e, first ? element->across : element->depth,
                      first ? element->depth : element->across);
         element->across[0] += across;
-        element->bytes = matrix->bytes;
+        element->bytes = matrix->bits / 8;
         element->first = first;
         element->by_depth = by_depth;
         struct exec_inst *inst = lower_row(lower, "wgmma.address");
         inst->a = transfer->base;
         inst->d = transfer->place.slot;
         inst->extra = element;
-        move_bytes(lower, transfer, by_depth ? 4 : matrix->bytes,
+        move_bytes(lower, transfer, by_depth ? 4 : matrix->bits / 8,
                    by_depth ? slot : transfer->parts[e]);
     }
     if (!by_depth) join_parts(lower, transfer, matrix->per, slot);
@@ -553,7 +557,7 @@ static bool first_of_group(struct lower *lower, const struct group *group,
         return false;
     }
     if (!group->negative) return true;
-    const uint32_t sign = lower_value(lower, first->bytes == 2 ? 0x80008000u : 0x80000000u, 4);
+    const uint32_t sign = lower_value(lower, first->bits == 16 ? 0x80008000u : 0x80000000u, 4);
     for (uint32_t r = 0; r < first->registers; r++) {
         const uint32_t from = slots[r];
         join(lower, "xor.b32", from, sign, slots[r] = lower_scratch(lower));
@@ -635,6 +639,7 @@ bool lower_tensor(struct lower *lower)
         lower_transfer(lower, SUM, true);
         return true;
     case PTX_OP_WMMA_MMA:
+    case PTX_OP_WMMA_BITS:
     case PTX_OP_MMA:
         lower_product(lower);
         return true;

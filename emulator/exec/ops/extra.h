@@ -105,7 +105,7 @@ struct exec_tensor {
  * (l % 4); its place inside the line is given by `inside` in the same way. */
 struct exec_element {
     uint32_t line[3], inside[3];
-    uint32_t bytes; /* of an element */
+    uint32_t bits; /* of an element */
 };
 
 /* `extra` of row "wgmma.address": the element whose address lane l computes, by the descriptor in
@@ -135,7 +135,7 @@ enum {
     EXEC_ROW_GENERIC = 32
 };
 /* `imm` of row "matrix.together": whether all lanes must agree in slots a (a 64-bit address) and b
- * (a stride); whether the instruction stores; the stride's unit in bytes; and the alignment of the
+ * (a stride); whether the instruction stores; the stride's unit in bits; and the alignment of the
  * lines' addresses in bytes, a power of two. */
 enum {
     EXEC_SAME_ARGUMENTS = 1,

@@ -37,21 +37,26 @@ static inline u32 narrow_f16(f32 value)
 }
 
 /* The word of a register, and its element e. */
-typedef u32 word_f16, word_bf16, word_tf32, word_s8, word_u8, word_f32, word_s32;
+typedef u32 word_f16, word_bf16, word_tf32, word_s8, word_u8, word_s4, word_u4, word_b1, word_f32,
+    word_s32;
 typedef f64 word_f64;
 enum { PER_f16 = 2, PER_bf16 = 2, PER_tf32 = 1, PER_s8 = 4, PER_u8 = 4, PER_f64 = 1 };
+enum { PER_s4 = 8, PER_u4 = 8, PER_b1 = 1 /* all bits of a word together */ };
 enum { PER_f32 = 1, PER_s32 = 1 };
 #define ELEMENT_f16(word, e) widen_f16((word) >> (16 * (e)) & 0xffffu)
 #define ELEMENT_bf16(word, e) exec_f32((word) >> (16 * (e)) << 16)
 #define ELEMENT_tf32(word, e) exec_f32((word)&0xffffe000u)
 #define ELEMENT_s8(word, e) ((s32)(s8)((word) >> (8 * (e))))
 #define ELEMENT_u8(word, e) ((s32)(u8)((word) >> (8 * (e))))
+#define ELEMENT_s4(word, e) ((s32)((word) << (28 - 4 * (e))) >> 28)
+#define ELEMENT_u4(word, e) ((s32)((word) >> (4 * (e)) & 15u))
+#define ELEMENT_b1(word, e) ((s32)(word))
 #define ELEMENT_f64(word, e) (word)
 #define ELEMENT_f32(word, e) exec_f32(word)
 #define ELEMENT_s32(word, e) ((s32)(word))
 /* The types in which results are computed. */
 typedef f32 work_f16, work_bf16, work_tf32, work_f32;
-typedef s32 work_s8, work_u8, work_s32;
+typedef s32 work_s8, work_u8, work_s4, work_u4, work_b1, work_s32;
 typedef f64 work_f64;
 
 #define INLINE static inline __attribute__((always_inline))
@@ -88,6 +93,9 @@ DEFINE_FACTORS(tf32)
 DEFINE_FACTORS(f64)
 DEFINE_FACTORS(s8)
 DEFINE_FACTORS(u8)
+DEFINE_FACTORS(s4)
+DEFINE_FACTORS(u4)
+DEFINE_FACTORS(b1)
 
 /* The index, in the matrix, of element e of lane l's register r of an accumulator. */
 INLINE unsigned sum_at(unsigned m, unsigned n, unsigned per, unsigned r, unsigned l, unsigned e)
@@ -144,17 +152,21 @@ static inline f64 add_f64(f64 a, f64 b, f64 c)
 
 #define ADD_f64(a, b, c) add_f64(a, b, c)
 #define ADD_s32(a, b, c) ((c) + (a) * (b))
-#define DEFINE_MULTIPLY(W)                                                                         \
-    INLINE void multiply_##W(const W *a, const W *b, W *c, unsigned m, unsigned n, unsigned k)     \
+#define ADD_and(a, b, c) ((c) + __builtin_popcount((u32)((a) & (b))))
+#define ADD_xor(a, b, c) ((c) + __builtin_popcount((u32)((a) ^ (b))))
+#define DEFINE_MULTIPLY(op, W)                                                                     \
+    INLINE void multiply_##op(const W *a, const W *b, W *c, unsigned m, unsigned n, unsigned k)    \
     {                                                                                              \
         for (unsigned row = 0; row < m; row++)                                                     \
             for (unsigned i = 0; i < k; i++)                                                       \
                 for (unsigned column = 0; column < n; column++)                                    \
                     c[row * n + column] =                                                          \
-                        ADD_##W(a[row * k + i], b[i * n + column], c[row * n + column]);           \
+                        ADD_##op(a[row * k + i], b[i * n + column], c[row * n + column]);          \
     }
-DEFINE_MULTIPLY(f64)
-DEFINE_MULTIPLY(s32)
+DEFINE_MULTIPLY(f64, f64)
+DEFINE_MULTIPLY(s32, s32)
+DEFINE_MULTIPLY(and, s32)
+DEFINE_MULTIPLY(xor, s32)
 
 /* The exponent of a type's subnormals. */
 enum { LEAST_f16 = -14, LEAST_bf16 = -126, LEAST_tf32 = -126, LEAST_f32 = -126, LEAST_f64 = 0 };
@@ -186,7 +198,7 @@ INLINE void multiply(const void *a, const void *b, void *c, const unsigned shape
         return EXEC_GO;                                                                            \
     }
 
-/* The sum of 8-bit products fits into 32 bits; c is added last. */
+/* The sum of products of at most 8 bits fits into 32 bits; c is added last. */
 static inline s32 add_integers(s32 product, s32 c, bool clamps)
 {
     const s64 sum = (s64)product + c;
@@ -194,7 +206,7 @@ static inline s32 add_integers(s32 product, s32 c, bool clamps)
     return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (s32)sum;
 }
 
-#define INTEGER(name, keys, M, N, K, A, B)                                                         \
+#define INTEGER(name, keys, M, N, K, A, B, op)                                                     \
     static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
     {                                                                                              \
         const struct exec_tensor *tensor = inst->extra;                                            \
@@ -202,7 +214,7 @@ static inline s32 add_integers(s32 product, s32 c, bool clamps)
         first_##A(warp, tensor->a, a, M, K);                                                       \
         second_##B(warp, tensor->b, b, K, N);                                                      \
         read_s32(warp, tensor->c, c, M, N);                                                        \
-        multiply_s32(a, b, sum, M, N, K);                                                          \
+        multiply_##op(a, b, sum, M, N, K);                                                         \
         for (unsigned i = 0; i < (M) * (N); i++)                                                   \
             sum[i] = add_integers(sum[i], c[i], inst->imm & EXEC_TENSOR_CLAMPS);                   \
         write_s32(warp, tensor->d, sum, M, N);                                                     \
@@ -241,7 +253,7 @@ static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
         return exec_stop(warp, inst, EXEC_UNSUPPORTED, 0,
                          &(struct exec_reason){.finding = FINDING_UNSUPPORTED_MATRIX});
     const u32 alignment = (u32)(inst->imm >> EXEC_ALIGNMENT_SHIFT);
-    const u64 next = address[0] + (u64)stride[0] * (inst->imm >> EXEC_UNIT_SHIFT & 0xff);
+    const u64 next = address[0] + (u64)stride[0] * (inst->imm >> EXEC_UNIT_SHIFT & 0xff) / 8;
     if (((address[0] | next) & (alignment - 1)) == 0) return EXEC_GO;
     return exec_stop_access(warp, inst, 0, address[0] & (alignment - 1) ? address[0] : next,
                             alignment, (inst->imm & EXEC_MATRIX_STORE) != 0, true);
@@ -266,7 +278,7 @@ static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
     EXEC_FOR_LANES
     {
         const u32 line = of_lane(element->line, l), inside = of_lane(element->inside, l);
-        d[l] = base[l] + ((u64)line * stride[l] + inside) * element->bytes;
+        d[l] = base[l] + ((u64)line * stride[l] + inside) * element->bits / 8;
     }
     return EXEC_GO;
 }
@@ -395,7 +407,7 @@ static int op_transpose(struct exec_warp *warp, const struct exec_inst *inst)
 
 const struct exec_row EXEC_TABLE(exec_tensor_rows)[] = {
 #define FLOAT(name, keys, M, N, K, A, B, C, D) {keys, op_##name, ""},
-#define INTEGER(name, keys, M, N, K, A, B) {keys, op_##name, ""},
+#define INTEGER(name, keys, M, N, K, A, B, op) {keys, op_##name, ""},
 #include "emulator/exec/ops/tensor.def"
     {"movmatrix.sync.m8n8.b16", op_transpose, ""},
     {"matrix.sync", op_sync, ""},
