@@ -134,7 +134,7 @@ static bool pack(const struct compute_key *key, const uint64_t *in, struct refer
     const unsigned bits = compute_bits(type);
     const int64_t low = *type == 's' ? -(INT64_C(1) << (bits - 1)) : 0;
     const int64_t high = low + (INT64_C(1) << bits) - 1;
-    uint64_t out = bits == 8 ? in[2] << 16 & 0xffff0000 : 0;
+    uint64_t out = bits < 16 ? in[2] << 2 * bits & 0xffffffff : 0;
     for (unsigned k = 0; k < 2; k++) {
         const int64_t value = (int32_t)in[1 - k];
         const int64_t kept = value < low ? low : value > high ? high : value;
