@@ -363,7 +363,7 @@ static bool put_matrix(struct text *text, const struct ptx_instruction *instruct
         {PTX_OP_MMA,
          PTX_OP_MMA,
          {PTX_FIELD_aligned, PTX_FIELD_tile, PTX_FIELD_layout, PTX_FIELD_layout2,
-          PTX_FIELD_satfinite},
+          PTX_FIELD_rounding, PTX_FIELD_satfinite},
          {PTX_FIELD_factor, PTX_FIELD_addend, PTX_FIELD_boolean, PTX_FIELD_counted}},
         {PTX_OP_WGMMA_MMA,
          PTX_OP_WGMMA_MMA,

@@ -125,6 +125,17 @@ enum Type { F16, BF16, TF32, F64, S8, U8, F32, S32, ROWS };
     MMA_##registers(name, text, Sum, s, Factor, f)
 PRODUCTS(DEFINE)
 
+// Sums of f64 that are rounded in each direction: X(shape, registers).
+#define ROUNDED(X) X(m8n8k4, 211) X(m16n8k4, 421) X(m16n8k8, 442) X(m16n8k16, 484)
+#define DIRECTED(shape, registers, way)                                                            \
+    MMA_##registers(shape##_##way, #shape ".row.col." #way ".f64.f64.f64.f64", double, "d",        \
+                    double, "d")
+#define DEFINE_ROUNDED(shape, registers)                                                           \
+    DIRECTED(shape, registers, rz)                                                                 \
+    DIRECTED(shape, registers, rm)                                                                 \
+    DIRECTED(shape, registers, rp)
+ROUNDED(DEFINE_ROUNDED)
+
 // ---- ldmatrix, stmatrix, movmatrix --------------------------------------------------------------
 
 __global__ void rows(const uint64_t *in, uint64_t *out)
@@ -241,6 +252,14 @@ static void ask_edge(const char *name, Kernel *kernel, uint64_t a, uint64_t b, u
     run(kernel);
     printf("%s, %llx, %llx, %llx: %08llx\n", name, (unsigned long long)a, (unsigned long long)b,
            (unsigned long long)c, (unsigned long long)host_out[0]);
+}
+
+// Products of 2^-53 and a little more are added to 1 and to -1.
+template <typename Kernel> static void ask_rounded(const char *name, Kernel *kernel)
+{
+    ask_edge(name, kernel, 0x3ff0000000000001, 0x3ca0000000000000, 0x3ff0000000000000);
+    ask_edge(name, kernel, 0x3ff0000000000001, 0x3ca0000000000000, 0xbff0000000000000);
+    ask_edge(name, kernel, 0xbff0000000000001, 0x3ca0000000000000, 0x3ff0000000000000);
 }
 
 // ---- wmma ---------------------------------------------------------------------------------------
@@ -365,6 +384,11 @@ int main()
     ask_edge("s32 below its range", s8_32, 0x80808080, 0x7f7f7f7f, 0x80000000);
     ask_edge("clamped", clamped, 0x7f7f7f7f, 0x7f7f7f7f, 0x7fffffff);
     ask_edge("clamped below", clamped, 0x80808080, 0x7f7f7f7f, 0x80000000);
+#define ASK_ROUNDED(shape, registers)                                                              \
+    ask_rounded(#shape " rz", shape##_rz);                                                         \
+    ask_rounded(#shape " rm", shape##_rm);                                                         \
+    ask_rounded(#shape " rp", shape##_rp);
+    ROUNDED(ASK_ROUNDED)
 
     CHECK(cudaFree(device_in));
     CHECK(cudaFree(device_out));

@@ -63,7 +63,7 @@ static void lower_by_row(struct lower *lower, const struct exec_row *row, int ro
     if (at->op == PTX_OP_LOP3) inst->imm = operands[4].bits;
 }
 
-static int rounding_of(const struct ptx_instruction *inst)
+int lower_rounding(const struct ptx_instruction *inst)
 {
     switch (inst->modifiers.rounding) {
     case PTX_ROUND_RZ:
@@ -519,7 +519,7 @@ static const struct exec_row *find_row(const struct ptx_instruction *at, int *ro
         key[sizeof key - 1] = '\0';
     }
     const struct exec_row *row = exec_row_find(key);
-    *round = row != NULL ? -1 : rounding_of(at);
+    *round = row != NULL ? -1 : lower_rounding(at);
     if (*round < 0) return row;
     struct ptx_instruction nearest = *at;
     nearest.modifiers.rounding = PTX_ROUND_RN;

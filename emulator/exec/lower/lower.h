@@ -78,6 +78,8 @@ struct lower {
 
 /* ---- lower/registers.c ----------------------------------------------------------------------- */
 
+/* Returns the enum exec_round of an instruction, or -1: to nearest, or it has none. */
+int lower_rounding(const struct ptx_instruction *inst);
 /* Places the registers in the frame from byte *end on and advances *end behind them. Returns false
  * when the host has no memory. */
 bool lower_registers(struct lower *lower, uint32_t *end);

@@ -112,13 +112,14 @@ static enum ptx_type type_of(uint16_t factor)
 static const struct exec_row *find_product(const struct ptx_instruction *at)
 {
     const struct ptx_modifiers *modifiers = &at->modifiers;
-    const bool nearest = !modifiers->rounding || modifiers->rounding == PTX_ROUND_RN;
+    const bool rounds =
+        !modifiers->rounding || (at->type == PTX_F64 && modifiers->rounding <= PTX_ROUND_RP);
     const bool by_rows =
         modifiers->layout == PTX_LAYOUT_ROW && modifiers->layout2 == PTX_LAYOUT_COL;
     const bool any_layout = (at->op != PTX_OP_MMA && ptx_type_bits(at->type2) >= 8) || is_quads(at);
     const bool clamps = modifiers->satfinite != PTX_ABSENT;
     char key[96];
-    if (!nearest || !(by_rows || any_layout) || (clamps && at->type != PTX_S32)) return NULL;
+    if (!rounds || !(by_rows || any_layout) || (clamps && at->type != PTX_S32)) return NULL;
     snprintf(key, sizeof key, "%s.%s.%s.%s%s%s%s%s%s%s%s", ptx_opcode_name(at->op),
              ptx_modifier_name((enum ptx_modifier)modifiers->tile),
              ptx_type_name((enum ptx_type)at->type), ptx_type_name((enum ptx_type)at->type2),
@@ -178,6 +179,10 @@ static void lower_product(struct lower *lower)
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->extra = tensor;
     inst->imm = flags_of(at);
+    if (lower_rounding(at) < 0) return;
+    inst->inner = inst->run;
+    inst->run = exec_rounded;
+    inst->imm = (uint64_t)lower_rounding(at);
 }
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
