@@ -368,7 +368,7 @@ static bool put_matrix(struct text *text, const struct ptx_instruction *instruct
         {PTX_OP_WGMMA_MMA,
          PTX_OP_WGMMA_MMA,
          {PTX_FIELD_aligned, PTX_FIELD_tile},
-         {PTX_FIELD_factor, PTX_FIELD_satfinite}},
+         {PTX_FIELD_factor, PTX_FIELD_boolean, PTX_FIELD_counted, PTX_FIELD_satfinite}},
         {PTX_OP_LDMATRIX,
          PTX_OP_MOVMATRIX,
          {PTX_FIELD_aligned, PTX_FIELD_tile, PTX_FIELD_matrices, PTX_FIELD_trans, PTX_FIELD_space},

@@ -122,8 +122,10 @@ START_TEST(tensor_cores_are_named)
 {
     static const char *const rows[] = {
         "tcgen05.wait::ld.sync.aligned",
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, "
-        "%r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4}",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f16 {%f1, %f2, %f3, %f4}, {%r1, %r2, "
+        "%r3, %r4}, {%r5, %r6}, {%r7, %r8}",
+        "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.xor.popc {%r1, %r2, %r3, %r4}, %d1, "
+        "%d2, %p1",
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f2}",
         "mma.sync.aligned.m16n8k8.col.row.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5}, "
         "{%r6, %r7}",

@@ -48,8 +48,8 @@ using Kernel = void(Warp *);
         for (int i = 0; i < 8; i++) w->d[i][l] = d[i];                                             \
     }
 
-static uint64_t seed;
-static uint64_t draw()
+inline uint64_t seed;
+inline uint64_t draw()
 {
     uint64_t z = (seed += 0x9e3779b97f4a7c15ull);
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -59,12 +59,12 @@ static uint64_t draw()
 
 enum Type { F16, BF16, TF32, F32, E4M3, E5M2, BITS };
 
-static int width_of(Type type)
+inline int width_of(Type type)
 {
     return type == F16 || type == BF16 ? 16 : type == E4M3 || type == E5M2 ? 8 : 32;
 }
 
-static uint32_t bits_of(Type type, float value)
+inline uint32_t bits_of(Type type, float value)
 {
     uint32_t bits;
     if (type == F16) {
@@ -80,7 +80,7 @@ static uint32_t bits_of(Type type, float value)
 }
 
 // Of an exponent from `middle` - `spread` to `middle` + `spread`, or 0.
-static uint32_t any(Type type, int middle, int spread)
+inline uint32_t any(Type type, int middle, int spread)
 {
     const int exponent = middle + (int)(draw() % (unsigned)(2 * spread + 1)) - spread;
     const float size = ldexpf(1.0f + (float)(draw() >> 41) * 0x1p-23f, exponent);
@@ -88,7 +88,7 @@ static uint32_t any(Type type, int middle, int spread)
     return bits_of(type, nothing ? 0.0f : negative ? -size : size);
 }
 
-static uint32_t word_of(Type type, int middle, int spread)
+inline uint32_t word_of(Type type, int middle, int spread)
 {
     if (type == BITS) return (uint32_t)draw();
     uint32_t word = 0;
@@ -96,23 +96,18 @@ static uint32_t word_of(Type type, int middle, int spread)
     return word;
 }
 
-static uint64_t hash(uint64_t so_far, const void *bytes, size_t count)
+inline uint64_t hash(uint64_t so_far, const void *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         so_far = (so_far ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
     return so_far;
 }
 
-static void run(Kernel *kernel, Warp *warp)
+inline void run(Kernel *kernel, Warp *warp)
 {
     kernel<<<1, LANES>>>(warp);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
-#ifdef DUMP
-    static FILE *file = fopen(DUMP, "wb");
-    fwrite(warp, sizeof *warp, 1, file);
-    fflush(file);
-#endif
 }
 
 // The exponents of a's, b's and c's elements.
@@ -120,7 +115,7 @@ struct Range {
     int a, b, c, spread;
 };
 
-static void fill(Warp *warp, Type a, Type b, Type c, Range range)
+inline void fill(Warp *warp, Type a, Type b, Type c, Range range)
 {
     for (int l = 0; l < LANES; l++) {
         for (int i = 0; i < 4; i++) warp->a[i][l] = word_of(a, range.a, range.spread);
@@ -130,7 +125,7 @@ static void fill(Warp *warp, Type a, Type b, Type c, Range range)
 }
 
 // In a few registers an infinity, or what the type has in its place, and NaN.
-static void spoil(Warp *warp, Type a, Type b, Type c)
+inline void spoil(Warp *warp, Type a, Type b, Type c)
 {
     const uint32_t infinities[] = {0x7c00, 0x7f80, 0x7f800000, 0x7f800000, 0x7f, 0x7c, 0x80000000};
     const uint32_t nans[] = {0xfe01, 0xffc1, 0x7fc12345, 0xffc12345, 0xff, 0xfd, 0x7fffffff};

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 enum { THREADS = 128, BYTES = 96 << 10, PATTERN = 1024 };
 
@@ -78,6 +79,29 @@ __device__ void put(int8_t *p, uint32_t i)
     *p = (int8_t)hash(i);
 }
 
+__device__ void put(__nv_fp8_e4m3 *p, uint32_t i)
+{
+    *p = __nv_fp8_e4m3((float)((int)(hash(i) % 7) - 3));
+}
+__device__ void put(__nv_fp8_e5m2 *p, uint32_t i)
+{
+    *p = __nv_fp8_e5m2((float)((int)(hash(i) % 7) - 3));
+}
+struct AnyE4 {
+    __nv_fp8_e4m3 value;
+};
+struct AnyE5 {
+    __nv_fp8_e5m2 value;
+};
+__device__ void put(AnyE4 *p, uint32_t i)
+{
+    p->value = __nv_fp8_e4m3(any(i));
+}
+__device__ void put(AnyE5 *p, uint32_t i)
+{
+    p->value = __nv_fp8_e5m2(any(i));
+}
+
 #define D4(i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
 #define D12 D4(0), D4(4), D4(8)
 #define D32 D12, D4(12), D4(16), D4(20), D4(24), D4(28)
@@ -122,6 +146,13 @@ FORM(Tf64Minus, "m64n64k8.f32.tf32.tf32", R32, D32, 32, ", 1, -1", "32", "33", "
 FORM(Byte64, "m64n64k32.s32.s8.s8", R32, D32, 32, "", "32", "33", "34")
 FORM(Byte64Mixed, "m64n64k32.s32.s8.u8", R32, D32, 32, "", "32", "33", "34")
 FORM(Byte64Clamps, "m64n64k32.s32.u8.u8.satfinite", R32, D32, 32, "", "32", "33", "34")
+FORM(E4E4, "m64n64k32.f32.e4m3.e4m3", R32, D32, 32, ", 1, 1", "32", "33", "34")
+FORM(E4E5, "m64n64k32.f32.e4m3.e5m2", R32, D32, 32, ", 1, 1", "32", "33", "34")
+FORM(E5E4Minus, "m64n64k32.f32.e5m2.e4m3", R32, D32, 32, ", -1, 1", "32", "33", "34")
+FORM(E5E5, "m64n64k32.f32.e5m2.e5m2", R32, D32, 32, ", 1, 1", "32", "33", "34")
+FORM(ShortE4E5, "m64n48k32.f16.e4m3.e5m2", R12, D12, 12, ", 1, 1", "12", "13", "14")
+FORM(ShortE5E4, "m64n48k32.f16.e5m2.e4m3", R12, D12, 12, ", 1, -1", "12", "13", "14")
+FORM(Bits64, "m64n64k256.s32.b1.b1.and.popc", R32, D32, 32, "", "32", "33", "34")
 #undef FORM
 
 /* The first factor in registers. */
@@ -141,6 +172,9 @@ FORM(HalfR, "m64n24k16.f32.f16.f16", ", 1, 1, 0")
 FORM(HalfRB, "m64n24k16.f32.f16.f16", ", -1, 1, 1")
 FORM(TfR, "m64n24k8.f32.tf32.tf32", ", 1, 1")
 FORM(ByteR, "m64n24k32.s32.s8.s8", "")
+FORM(E4R, "m64n24k32.f32.e4m3.e4m3", ", 1, 1")
+FORM(E5R, "m64n24k32.f32.e5m2.e4m3", ", 1, -1")
+FORM(BitsR, "m64n24k256.s32.b1.b1.and.popc", "")
 #undef FORM
 
 template <typename T> __device__ void fill(T *shared)
@@ -288,5 +322,21 @@ int main()
     run("Short24, rounded", multiply<Short24, AnyHalf>);
     run("Brain64, rounded", multiply<Brain64, AnyBrain>);
     run("Tf64, rounded", multiply<Tf64, AnyFloat>);
+    RUN(E4E4, __nv_fp8_e4m3);
+    RUN(E4E5, __nv_fp8_e5m2);
+    RUN(E5E4Minus, __nv_fp8_e5m2);
+    RUN(E5E5, __nv_fp8_e5m2);
+    RUN(ShortE4E5, __nv_fp8_e4m3);
+    RUN_REGISTERS(E4R, __nv_fp8_e4m3);
+    RUN_REGISTERS(E5R, __nv_fp8_e5m2);
+    run("E4E4, rounded", multiply<E4E4, AnyE4>);
+    run("E4E5, rounded", multiply<E4E5, AnyE5>);
+    run("E5E4Minus, rounded", multiply<E5E4Minus, AnyE4>);
+    run("E5E5, rounded", multiply<E5E5, AnyE5>);
+    run("ShortE4E5, rounded", multiply<ShortE4E5, AnyE4>);
+    run("ShortE5E4, rounded", multiply<ShortE5E4, AnyE5>);
+    run("E4R, rounded", multiply_registers<E4R, AnyE4>);
+    RUN(Bits64, int8_t);
+    RUN_REGISTERS(BitsR, int8_t);
     return 0;
 }

@@ -37,6 +37,12 @@ static bool find_tile(uint16_t tile, struct matrix *matrix)
     return true;
 }
 
+/* The layout of wmma's matrices in registers is the device's own. */
+static bool is_fragment(const struct ptx_instruction *at)
+{
+    return at->op != PTX_OP_MMA;
+}
+
 /* mma.m8n8k4 of halves multiplies four matrices at once. */
 static bool is_quads(const struct ptx_instruction *at)
 {
@@ -55,7 +61,7 @@ static bool find_matrix(const struct ptx_instruction *at, enum use use, enum ptx
     matrix->bits = ptx_type_bits(type);
     matrix->per = matrix->bits < 32 ? 32 / matrix->bits : 1;
     matrix->registers = sizes[use] / (EXEC_LANES * matrix->per);
-    const bool repeats = at->op != PTX_OP_MMA && type == PTX_F16 && use != SUM;
+    const bool repeats = is_fragment(at) && type == PTX_F16 && use != SUM;
     matrix->named = repeats ? EXEC_TENSOR_REGISTERS : matrix->registers;
     return matrix->registers != 0 && matrix->registers <= EXEC_TENSOR_REGISTERS &&
            (use == SECOND || matrix->m >= ROWS) &&
@@ -100,10 +106,11 @@ static enum ptx_type type_of(uint16_t factor)
         uint16_t modifier;
         uint8_t type;
     } types[] = {
-        {PTX_FACTOR_F16, PTX_F16}, {PTX_FACTOR_BF16, PTX_BF16}, {PTX_FACTOR_TF32, PTX_TF32},
-        {PTX_FACTOR_F32, PTX_F32}, {PTX_FACTOR_F64, PTX_F64},   {PTX_FACTOR_S8, PTX_S8},
-        {PTX_FACTOR_U8, PTX_U8},   {PTX_FACTOR_S32, PTX_S32},   {PTX_FACTOR_S4, PTX_S4},
-        {PTX_FACTOR_U4, PTX_U4},   {PTX_FACTOR_B1, PTX_B1}};
+        {PTX_FACTOR_F16, PTX_F16},  {PTX_FACTOR_BF16, PTX_BF16}, {PTX_FACTOR_TF32, PTX_TF32},
+        {PTX_FACTOR_F32, PTX_F32},  {PTX_FACTOR_F64, PTX_F64},   {PTX_FACTOR_S8, PTX_S8},
+        {PTX_FACTOR_U8, PTX_U8},    {PTX_FACTOR_S32, PTX_S32},   {PTX_FACTOR_S4, PTX_S4},
+        {PTX_FACTOR_U4, PTX_U4},    {PTX_FACTOR_B1, PTX_B1},     {PTX_FACTOR_E4M3, PTX_E4M3},
+        {PTX_FACTOR_E5M2, PTX_E5M2}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (types[i].modifier == factor) return (enum ptx_type)types[i].type;
     return PTX_NO_TYPE;
@@ -116,7 +123,7 @@ static const struct exec_row *find_product(const struct ptx_instruction *at)
         !modifiers->rounding || (at->type == PTX_F64 && modifiers->rounding <= PTX_ROUND_RP);
     const bool by_rows =
         modifiers->layout == PTX_LAYOUT_ROW && modifiers->layout2 == PTX_LAYOUT_COL;
-    const bool any_layout = (at->op != PTX_OP_MMA && ptx_type_bits(at->type2) >= 8) || is_quads(at);
+    const bool any_layout = (is_fragment(at) && ptx_type_bits(at->type2) >= 8) || is_quads(at);
     const bool clamps = modifiers->satfinite != PTX_ABSENT;
     char key[96];
     if (!rounds || !(by_rows || any_layout) || (clamps && at->type != PTX_S32)) return NULL;
@@ -483,17 +490,25 @@ static bool read_group(const struct ptx_instruction *at, struct group *group)
 {
     enum { M = 64, N = 8, BYTES = 32 /* of k */ };
     const enum ptx_type sum = (enum ptx_type)at->type, first = (enum ptx_type)at->type2;
-    const uint32_t bits = ptx_type_bits(first);
+    const struct ptx_modifiers *modifiers = &at->modifiers;
+    uint32_t bits = ptx_type_bits(first);
     struct matrix whole;
     char key[96];
     *group = (struct group){.in_memory = at->operands[1].kind == PTX_OPERAND_REGISTER};
     if (!find_tile(at->modifiers.tile, &whole) || whole.m != M || whole.k * bits != 8 * BYTES ||
         (at->modifiers.satfinite && sum != PTX_S32) || !read_flags(at, group))
         return false;
-    snprintf(key, sizeof key, "mma.sync.m16n8k%u.%s.%s.%s.%s", whole.k, ptx_type_name(sum),
-             ptx_type_name(first), ptx_modifier_name((enum ptx_modifier)at->modifiers.factor),
-             ptx_type_name(sum));
-    group->row = exec_row_find(key);
+    snprintf(key, sizeof key, "%s.sync.m16n8k%u.%s.%s.%s.%s%s%s%s",
+             first == PTX_E4M3 || first == PTX_E5M2 ? "wgmma" : "mma", whole.k, ptx_type_name(sum),
+             ptx_type_name(first), ptx_modifier_name((enum ptx_modifier)modifiers->factor),
+             ptx_type_name(sum), modifiers->boolean ? "." : "",
+             ptx_modifier_name((enum ptx_modifier)modifiers->boolean),
+             modifiers->counted ? ".popc" : "");
+    group->row = modifiers->boolean == PTX_BOOL_XOR ? NULL : exec_row_find(key);
+    if (first == PTX_B1) { /* its words are laid out as those of tf32 */
+        whole.k /= 32;
+        bits = 32;
+    }
     group->products = whole.n / N;
     const struct matrix part = {.m = 16, .n = N, .k = whole.k, .bits = bits, .per = 32 / bits};
     group->first = group->second = group->sum = part;
@@ -562,7 +577,11 @@ static bool first_of_group(struct lower *lower, const struct group *group,
         return false;
     }
     if (!group->negative) return true;
-    const uint32_t sign = lower_value(lower, first->bits == 16 ? 0x80008000u : 0x80000000u, 4);
+    const uint32_t sign = lower_value(lower,
+                                      first->bits == 8    ? 0x80808080u
+                                      : first->bits == 16 ? 0x80008000u
+                                                          : 0x80000000u,
+                                      4);
     for (uint32_t r = 0; r < first->registers; r++) {
         const uint32_t from = slots[r];
         join(lower, "xor.b32", from, sign, slots[r] = lower_scratch(lower));

@@ -36,18 +36,34 @@ static inline u32 narrow_f16(f32 value)
     return sign | (size + 0xfffu + (size >> 13 & 1) - (112u << 23)) >> 13;
 }
 
+/* e4m3 has one NaN of each sign, and no infinity. */
+static inline f32 widen_e4m3(u32 bits)
+{
+    const u32 size = bits & 0x7fu;
+    const u32 value = size == 0x7fu ? EXEC_NAN32 : exec_bits32(exec_f32(size << 20) * 0x1p120f);
+    return exec_f32(value | (bits & 0x80u) << 24);
+}
+
 /* The word of a register, and its element e. */
-typedef u32 word_f16, word_bf16, word_tf32, word_s8, word_u8, word_s4, word_u4, word_b1, word_f32,
-    word_s32;
+typedef u32 word_f16, word_bf16, word_tf32, word_s8, word_u8, word_s4, word_u4, word_b1, word_e4m3,
+    word_e5m2, word_f32, word_s32;
 typedef f64 word_f64;
 enum { PER_f16 = 2, PER_bf16 = 2, PER_tf32 = 1, PER_s8 = 4, PER_u8 = 4, PER_f64 = 1 };
-enum { PER_s4 = 8, PER_u4 = 8, PER_b1 = 1 /* all bits of a word together */ };
+enum {
+    PER_e4m3 = 4,
+    PER_e5m2 = 4,
+    PER_s4 = 8,
+    PER_u4 = 8,
+    PER_b1 = 1 /* all bits of a word together */
+};
 enum { PER_f32 = 1, PER_s32 = 1 };
 #define ELEMENT_f16(word, e) widen_f16((word) >> (16 * (e)) & 0xffffu)
 #define ELEMENT_bf16(word, e) exec_f32((word) >> (16 * (e)) << 16)
 #define ELEMENT_tf32(word, e) exec_f32((word)&0xffffe000u)
 #define ELEMENT_s8(word, e) ((s32)(s8)((word) >> (8 * (e))))
 #define ELEMENT_u8(word, e) ((s32)(u8)((word) >> (8 * (e))))
+#define ELEMENT_e4m3(word, e) widen_e4m3((word) >> (8 * (e)) & 0xffu)
+#define ELEMENT_e5m2(word, e) widen_f16(((word) >> (8 * (e)) & 0xffu) << 8)
 #define ELEMENT_s4(word, e) ((s32)((word) << (28 - 4 * (e))) >> 28)
 #define ELEMENT_u4(word, e) ((s32)((word) >> (4 * (e)) & 15u))
 #define ELEMENT_b1(word, e) ((s32)(word))
@@ -55,7 +71,7 @@ enum { PER_f32 = 1, PER_s32 = 1 };
 #define ELEMENT_f32(word, e) exec_f32(word)
 #define ELEMENT_s32(word, e) ((s32)(word))
 /* The types in which results are computed. */
-typedef f32 work_f16, work_bf16, work_tf32, work_f32;
+typedef f32 work_f16, work_bf16, work_tf32, work_e4m3, work_e5m2, work_f32;
 typedef s32 work_s8, work_u8, work_s4, work_u4, work_b1, work_s32;
 typedef f64 work_f64;
 
@@ -93,6 +109,8 @@ DEFINE_FACTORS(tf32)
 DEFINE_FACTORS(f64)
 DEFINE_FACTORS(s8)
 DEFINE_FACTORS(u8)
+DEFINE_FACTORS(e4m3)
+DEFINE_FACTORS(e5m2)
 DEFINE_FACTORS(s4)
 DEFINE_FACTORS(u4)
 DEFINE_FACTORS(b1)
@@ -170,18 +188,20 @@ DEFINE_MULTIPLY(xor, s32)
 
 /* The exponent of a type's subnormals. */
 enum { LEAST_f16 = -14, LEAST_bf16 = -126, LEAST_tf32 = -126, LEAST_f32 = -126, LEAST_f64 = 0 };
+enum { LEAST_e4m3 = -6, LEAST_e5m2 = -14 };
 
-/* WIDE: the sum is of doubles. ROUNDED: the result is rounded to f16. */
-enum { WIDE_f16, WIDE_bf16 = 0, WIDE_tf32 = 0, WIDE_f64 = 1 };
+/* WIDE: the sum is of doubles. COARSE: it keeps few bits. ROUNDED: the result is rounded to f16. */
+enum { WIDE_f16, WIDE_bf16 = 0, WIDE_tf32 = 0, WIDE_e4m3 = 0, WIDE_e5m2 = 0, WIDE_f64 = 1 };
+enum { COARSE_f16, COARSE_bf16 = 0, COARSE_tf32 = 0, COARSE_e4m3 = 1, COARSE_e5m2 = 1, COARSE_f64 };
 enum { ROUNDED_f16 = 1, ROUNDED_f32 = 0, ROUNDED_f64 = 0 };
 
 INLINE void multiply(const void *a, const void *b, void *c, const unsigned shape[3], bool wide,
-                     s32 least, s32 least_c, bool rounded)
+                     const s32 least[3], bool rounded, bool coarse)
 {
     if (wide)
         multiply_f64(a, b, c, shape[0], shape[1], shape[2]);
     else
-        tensor_sums(a, b, c, shape, least, least_c, rounded);
+        tensor_sums(a, b, c, shape, least, rounded, coarse);
 }
 
 #define FLOAT(name, keys, M, N, K, A, B, C, D)                                                     \
@@ -192,8 +212,8 @@ INLINE void multiply(const void *a, const void *b, void *c, const unsigned shape
         first_##A(warp, tensor->a, a, M, K);                                                       \
         second_##B(warp, tensor->b, b, K, N);                                                      \
         read_##C(warp, tensor->c, c, M, N);                                                        \
-        multiply(a, b, c, (const unsigned[]){M, N, K}, WIDE_##A, LEAST_##A, LEAST_##C,             \
-                 ROUNDED_##D);                                                                     \
+        multiply(a, b, c, (const unsigned[]){M, N, K}, WIDE_##A,                                   \
+                 (const s32[]){LEAST_##A, LEAST_##B, LEAST_##C}, ROUNDED_##D, COARSE_##A);         \
         write_##D(warp, tensor->d, c, M, N);                                                       \
         return EXEC_GO;                                                                            \
     }
@@ -220,9 +240,44 @@ static inline s32 add_integers(s32 product, s32 c, bool clamps)
         write_s32(warp, tensor->d, sum, M, N);                                                     \
         return EXEC_GO;                                                                            \
     }
+/* mma.sync of floats of 8 bits, as ptxas makes it for sm_90, which has wgmma for them: each four
+ * neighbours along k go two by two into a product of halves, and c is added to the second's sum. */
+INLINE void add_bytes(const f32 *a, const f32 *b, f32 *c, const unsigned shape[3],
+                      const s32 least[3], bool rounded)
+{
+    const unsigned m = shape[0], n = shape[1], k = shape[2];
+    f32 first[TENSOR_MOST / 2], second[TENSOR_MOST / 2], sum[16 * 8] = {0};
+    for (unsigned part = 0; part < 2; part++) {
+        for (unsigned i = 0; i < k / 2; i++) {
+            const unsigned from = i / 2 * 4 + part * 2 + i % 2;
+            for (unsigned row = 0; row < m; row++) first[row * (k / 2) + i] = a[row * k + from];
+            memcpy(second + i * n, b + from * n, n * sizeof *b);
+        }
+        tensor_sums(first, second, sum, (const unsigned[]){m, n, k / 2}, least, rounded, false);
+        for (unsigned i = 0; rounded && i < m * n; i++) sum[i] = widen_f16(narrow_f16(sum[i]));
+    }
+    for (unsigned i = 0; i < m * n; i++)
+        c[i] = rounded ? tensor_cut((f64)c[i] + (f64)sum[i], true) : c[i] + sum[i];
+}
+
+#define BYTES(name, keys, M, N, K, A, B, D)                                                        \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        const struct exec_tensor *tensor = inst->extra;                                            \
+        f32 a[(M) * (K)], b[(K) * (N)], c[(M) * (N)];                                              \
+        first_##A(warp, tensor->a, a, M, K);                                                       \
+        second_##B(warp, tensor->b, b, K, N);                                                      \
+        read_##D(warp, tensor->c, c, M, N);                                                        \
+        add_bytes(a, b, c, (const unsigned[]){M, N, K},                                            \
+                  (const s32[]){LEAST_##A, LEAST_##B, LEAST_##D}, ROUNDED_##D);                    \
+        write_##D(warp, tensor->d, c, M, N);                                                       \
+        return EXEC_GO;                                                                            \
+    }
+
 #include "emulator/exec/ops/tensor.def"
 #undef FLOAT
 #undef INTEGER
+#undef BYTES
 
 /* ---- full warps ------------------------------------------------------------------------------ */
 
@@ -408,6 +463,7 @@ static int op_transpose(struct exec_warp *warp, const struct exec_inst *inst)
 const struct exec_row EXEC_TABLE(exec_tensor_rows)[] = {
 #define FLOAT(name, keys, M, N, K, A, B, C, D) {keys, op_##name, ""},
 #define INTEGER(name, keys, M, N, K, A, B, op) {keys, op_##name, ""},
+#define BYTES(name, keys, M, N, K, A, B, D) {keys, op_##name, ""},
 #include "emulator/exec/ops/tensor.def"
     {"movmatrix.sync.m8n8.b16", op_transpose, ""},
     {"matrix.sync", op_sync, ""},

@@ -7,6 +7,9 @@
  * added exactly, and the sum is truncated to f32 or rounded to f16. The exponent of a product is
  * the sum of its factors' exponents, even where the product is 2 or more. A sum that is zero, or
  * rounds to zero, is +0. Other GPU generations keep other numbers of bits.
+ *
+ * wgmma keeps of floats of 8 bits 13 bits behind the point, of a sum of f32 too; one of f16 is
+ * rounded from the sum as it is (tests/gpu/wgmma.cu).
  */
 #ifndef OVERLAP_EXEC_OPS_TENSOR_SUM_H
 #define OVERLAP_EXEC_OPS_TENSOR_SUM_H
@@ -15,6 +18,7 @@
 
 enum {
     TENSOR_BITS = 25,      /* behind the point of the largest number */
+    TENSOR_COARSE = 13,    /* the same in a coarse sum */
     TENSOR_FACTOR = 10,    /* behind the point of a factor: f16 and tf32 have so many, bf16 fewer */
     TENSOR_ADDEND = 23,    /* behind the point of c, an f32 */
     TENSOR_NOTHING = -999, /* the exponent of 0, below that of any product */
@@ -42,11 +46,11 @@ static inline struct tensor_parts tensor_part(f32 value, s32 behind, s32 least)
 }
 
 /* Returns the size in units of 2^-TENSOR_BITS of the largest number, whose exponent is `lower`
- * above this one's. */
-static inline s64 tensor_align(s32 size, s32 behind, s32 lower)
+ * above this one's; `mask`: the bits that are kept. */
+static inline s64 tensor_align(s32 size, s32 behind, s32 lower, u32 mask)
 {
     const u32 all = (u32)(size < 0 ? -size : size) << (TENSOR_BITS - behind);
-    const s32 kept = (s32)(lower < 31 ? all >> lower : 0);
+    const s32 kept = (s32)((lower < 31 ? all >> lower : 0) & mask);
     return size < 0 ? -kept : kept;
 }
 
@@ -99,8 +103,9 @@ static inline bool tensor_special(const f32 *a, const f32 *b, f32 *c, unsigned n
 
 /* Computes one row of c from the parts of a's row and of all of b. */
 static inline void tensor_row(const struct tensor_parts *a, const struct tensor_parts *b, f32 *c,
-                              unsigned n, unsigned k, s32 least_c, bool odd)
+                              unsigned n, unsigned k, s32 least_c, bool odd, bool coarse)
 {
+    const u32 mask = coarse ? ~0u << (TENSOR_BITS - TENSOR_COARSE) : ~0u;
     s32 top[TENSOR_COLUMNS];
     s64 sum[TENSOR_COLUMNS];
     struct tensor_parts addend[TENSOR_COLUMNS];
@@ -115,33 +120,37 @@ static inline void tensor_row(const struct tensor_parts *a, const struct tensor_
             top[j] = exponent > top[j] ? exponent : top[j];
         }
     for (unsigned j = 0; j < n; j++)
-        sum[j] = tensor_align(addend[j].size, TENSOR_ADDEND, top[j] - addend[j].exponent);
+        sum[j] = tensor_align(addend[j].size, TENSOR_ADDEND, top[j] - addend[j].exponent, mask);
     for (unsigned i = 0; i < k; i++)
         for (unsigned j = 0; j < n; j++) {
             const struct tensor_parts *other = &b[i * n + j];
             sum[j] += tensor_align(a[i].size * other->size, 2 * TENSOR_FACTOR,
-                                   top[j] - a[i].exponent - other->exponent);
+                                   top[j] - a[i].exponent - other->exponent, mask);
         }
     for (unsigned j = 0; j < n; j++)
         c[j] = sum[j] == 0 ? 0.0f : tensor_cut(tensor_scale(sum[j], top[j] - TENSOR_BITS), odd);
+    for (unsigned j = 0; coarse && !odd && j < n; j++)
+        if (tensor_is_finite(c[j]))
+            c[j] = exec_f32(exec_bits32(c[j]) & ~0u << (TENSOR_ADDEND - TENSOR_COARSE));
 }
 
-/* c += a * b, where a is m x k and b is k x n. `odd`: the result will be rounded to f16. */
+/* c += a * b, where a is m x k and b is k x n. `least`: the exponents of their types' subnormals.
+ * `odd`: the result will be rounded to f16. */
 static inline void tensor_sums(const f32 *a, const f32 *b, f32 *c, const unsigned shape[3],
-                               s32 least, s32 least_c, bool odd)
+                               const s32 least[3], bool odd, bool coarse)
 {
     const unsigned m = shape[0], n = shape[1], k = shape[2];
     struct tensor_parts first[TENSOR_MOST], second[TENSOR_MOST];
     const bool special = tensor_has_special(a, m * k) || tensor_has_special(b, k * n) ||
                          tensor_has_special(c, m * n);
 
-    for (unsigned i = 0; i < m * k; i++) first[i] = tensor_part(a[i], TENSOR_FACTOR, least);
-    for (unsigned i = 0; i < k * n; i++) second[i] = tensor_part(b[i], TENSOR_FACTOR, least);
+    for (unsigned i = 0; i < m * k; i++) first[i] = tensor_part(a[i], TENSOR_FACTOR, least[0]);
+    for (unsigned i = 0; i < k * n; i++) second[i] = tensor_part(b[i], TENSOR_FACTOR, least[1]);
     for (unsigned row = 0; row < m; row++) {
         f32 *const to = c + row * n;
         f32 before[TENSOR_COLUMNS];
         memcpy(before, to, n * sizeof *to);
-        tensor_row(first + row * k, second, to, n, k, least_c, odd);
+        tensor_row(first + row * k, second, to, n, k, least[2], odd, coarse);
         for (unsigned j = 0; special && j < n; j++)
             if (tensor_special(a + row * k, b + j, &before[j], n, k)) to[j] = before[j];
     }
