@@ -132,6 +132,8 @@ START_TEST(tensor_cores_are_named)
         "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3}, {%r5}, {%r6, %r7}",
         "mma.sync.aligned.m16n8k4.row.col.rz.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, "
         "{%r3}, {%f1, %f2, %f3, %f4}",
+        "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, "
+        "%r3, %r4}, {%r1, %r2, %r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 2",
         "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1]",
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {

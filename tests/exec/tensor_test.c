@@ -686,6 +686,10 @@ START_TEST(what_is_wrong_is_named)
          "differs between lanes"},
         {"mul.lo.u32 %s, %lane, 8;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%s];\n", 32,
          EXEC_MISALIGNED, "multiple of"},
+        {"mov.b32 %r0, 0x44444454;\n"
+         "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, "
+         "%r4}, {%r5, %r6}, {%r7, %r8}, %r0, 0;\n",
+         32, EXEC_UNSUPPORTED, "positions of a sparse matrix's elements, 0x5"},
         {"ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [%in];\n", 32, EXEC_WRONG_SPACE, "shared"},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {

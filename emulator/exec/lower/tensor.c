@@ -40,7 +40,7 @@ static bool find_tile(uint16_t tile, struct matrix *matrix)
 /* The layout of wmma's matrices in registers is the device's own. */
 static bool is_fragment(const struct ptx_instruction *at)
 {
-    return at->op != PTX_OP_MMA;
+    return at->op != PTX_OP_MMA && at->op != PTX_OP_MMA_SPARSE;
 }
 
 /* mma.m8n8k4 of halves multiplies four matrices at once. */
@@ -54,6 +54,7 @@ static bool find_matrix(const struct ptx_instruction *at, enum use use, enum ptx
 {
     if (!find_tile(at->modifiers.tile, matrix)) return false;
     const uint32_t times = is_quads(at) ? QUAD : 1;
+    if (at->op == PTX_OP_MMA_SPARSE && use == FIRST) matrix->k /= 2;
     const uint32_t sizes[] = {[FIRST] = times * matrix->m * matrix->k,
                               [SECOND] = times * matrix->k * matrix->n,
                               [SUM] = times * matrix->m * matrix->n};
@@ -146,6 +147,30 @@ static unsigned flags_of(const struct ptx_instruction *at)
            (modifiers->layout2 == PTX_LAYOUT_ROW ? EXEC_TENSOR_SECOND_BY_ROWS : 0u);
 }
 
+/* Finds the register of a sparse product's positions, and its selector. Returns false when
+ * lower_unsupported has been called. */
+static bool find_sparsity(struct lower *lower, struct exec_tensor *tensor, uint64_t *selector)
+{
+    enum {
+        SELECTORS = 4,
+        GROUPS = 16 /* of a row, whose positions fill the registers of a quad */
+    };
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *operand = &at->operands[5];
+    const uint32_t bits = ptx_type_bits((enum ptx_type)at->type2);
+    struct matrix matrix;
+    if (!find_tile(at->modifiers.tile, &matrix)) return false;
+    const uint32_t groups = matrix.k / (bits == 32 ? 2 : bits == 4 ? 8 : 4);
+    *selector = operand->bits;
+    if (operand->kind != PTX_OPERAND_IMMEDIATE || groups < SELECTORS || groups > GROUPS ||
+        *selector >= GROUPS / groups) {
+        lower_unsupported(lower, UNSUPPORTED_OPERAND);
+        return false;
+    }
+    tensor->e = lower_source(lower, &at->operands[4], 4);
+    return tensor->e != EXEC_NO_SLOT;
+}
+
 static void lower_product(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -181,11 +206,13 @@ static void lower_product(struct lower *lower)
                             operands[k].slots))
             return;
     }
+    uint64_t selector = 0;
+    if (at->op == PTX_OP_MMA_SPARSE && !find_sparsity(lower, tensor, &selector)) return;
     lower_guard(lower);
     lower_together(lower, 0, 0, 0);
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->extra = tensor;
-    inst->imm = flags_of(at);
+    inst->imm = flags_of(at) | selector << EXEC_TENSOR_SELECTOR_SHIFT;
     if (lower_rounding(at) < 0) return;
     inst->inner = inst->run;
     inst->run = exec_rounded;
@@ -665,6 +692,7 @@ bool lower_tensor(struct lower *lower)
     case PTX_OP_WMMA_MMA:
     case PTX_OP_WMMA_BITS:
     case PTX_OP_MMA:
+    case PTX_OP_MMA_SPARSE:
         lower_product(lower);
         return true;
     case PTX_OP_LDMATRIX:

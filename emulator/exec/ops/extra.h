@@ -93,11 +93,17 @@ enum { EXEC_TENSOR_REGISTERS = 8 };
 
 /* `imm` of a product: .satfinite, and the layouts of m8n8k4, whose lanes ops/tensor_quads.c names.
  */
-enum { EXEC_TENSOR_CLAMPS = 1, EXEC_TENSOR_FIRST_BY_COLUMNS = 2, EXEC_TENSOR_SECOND_BY_ROWS = 4 };
+enum {
+    EXEC_TENSOR_CLAMPS = 1,
+    EXEC_TENSOR_FIRST_BY_COLUMNS = 2,
+    EXEC_TENSOR_SECOND_BY_ROWS = 4,
+    EXEC_TENSOR_SELECTOR_SHIFT = 8 /* of a sparse product: which lanes have the positions */
+};
 /* `extra` of a product: the slots of the registers. */
 struct exec_tensor {
     uint32_t a[EXEC_TENSOR_REGISTERS], b[EXEC_TENSOR_REGISTERS], c[EXEC_TENSOR_REGISTERS],
         d[EXEC_TENSOR_REGISTERS];
+    uint32_t e; /* of a sparse product: the positions */
 };
 
 /* `extra` of row "matrix.element": the element whose address lane l computes. Lines (rows or

@@ -274,10 +274,116 @@ INLINE void add_bytes(const f32 *a, const f32 *b, f32 *c, const unsigned shape[3
         return EXEC_GO;                                                                            \
     }
 
+/* ---- sparse products ------------------------------------------------------------------------- */
+
+/* Which elements of a row of k are kept: of f16 and of bytes two of four, of tf32 one of two, of 4
+ * bits two pairs of four. Their positions are four bits in a register. */
+enum sparsity {
+    OF_HALVES,
+    OF_WORDS,
+    OF_BYTES,
+    OF_FOURS,
+    SPARSITY_f16 = OF_HALVES,
+    SPARSITY_bf16 = OF_HALVES,
+    SPARSITY_tf32 = OF_WORDS,
+    SPARSITY_s8 = OF_BYTES,
+    SPARSITY_u8 = OF_BYTES,
+    SPARSITY_e4m3 = OF_BYTES,
+    SPARSITY_e5m2 = OF_BYTES,
+    SPARSITY_s4 = OF_FOURS,
+    SPARSITY_u4 = OF_FOURS
+};
+enum { SPARSE_ROWS = 16 };
+
+/* Returns the positions in group `group` of a row. PTX ISA 9.0, 9.7.14.6.2, figures of "Metadata":
+ * of halves and words a register has those of two rows, of the others those of one. */
+static u32 find_positions(const struct exec_warp *warp, const struct exec_inst *inst,
+                          enum sparsity kind, unsigned groups, unsigned row, unsigned group)
+{
+    const struct exec_tensor *tensor = inst->extra;
+    const u32 *words = exec_slot(warp, tensor->e);
+    const unsigned selector = (unsigned)inst->imm >> EXEC_TENSOR_SELECTOR_SHIFT;
+    const unsigned quad = row % ROWS * 4, high = row / ROWS;
+    if (kind == OF_HALVES || kind == OF_WORDS)
+        return words[quad + (groups == 8 ? 2 * selector + group / 4 : selector)] >>
+                   (16 * high + 4 * (group % 4)) &
+               15;
+    return words[quad + 2 * selector + high + 2 * (group / 8)] >> (4 * (group % 8)) & 15;
+}
+
+/* Finds the place along k of each element of a. */
+static int find_places(struct exec_warp *warp, const struct exec_inst *inst, enum sparsity kind,
+                       unsigned k, u8 *places)
+{
+    const unsigned groups = kind == OF_WORDS ? k / 2 : kind == OF_FOURS ? k / 8 : k / 4;
+    for (unsigned i = 0; i < SPARSE_ROWS * groups; i++) {
+        const u32 bits = find_positions(warp, inst, kind, groups, i / groups, i % groups);
+        const unsigned low = bits & 3, high = bits >> 2, at = 4 * (i % groups);
+        const bool defined = kind == OF_WORDS ? bits == 4 || bits == 14 : low != high;
+        if (!defined)
+            return exec_stop(
+                warp, inst, EXEC_UNSUPPORTED, i / groups % ROWS * 4,
+                &(struct exec_reason){.finding = FINDING_UNSUPPORTED_POSITIONS, .numbers = {bits}});
+        switch (kind) {
+        case OF_WORDS:
+            places[i] = (u8)(at / 2 + (bits == 14));
+            break;
+        case OF_FOURS:
+            for (unsigned e = 0; e < 4; e++)
+                places[4 * i + e] = (u8)(2 * (at + (e < 2 ? low : high)) + e % 2);
+            break;
+        default:
+            places[2 * i] = (u8)(at + low);
+            places[2 * i + 1] = (u8)(at + high);
+            break;
+        }
+    }
+    return EXEC_GO;
+}
+
+#define FLOATS_OF_ROW(A, B, C, D)                                                                  \
+    tensor_sums(a_row, chosen, c_row, shape, (const s32[]){LEAST_##A, LEAST_##B, LEAST_##C},       \
+                ROUNDED_##D, false)
+#define BYTES_OF_ROW(A, B, C, D)                                                                   \
+    add_bytes(a_row, chosen, c_row, shape, (const s32[]){LEAST_##A, LEAST_##B, LEAST_##C},         \
+              ROUNDED_##D)
+#define INTEGERS_OF_ROW(A, B, C, D)                                                                \
+    do {                                                                                           \
+        s32 sum[ROWS] = {0};                                                                       \
+        multiply_s32(a_row, chosen, sum, 1, ROWS, shape[2]);                                       \
+        for (unsigned j = 0; j < ROWS; j++)                                                        \
+            c_row[j] = add_integers(sum[j], c_row[j], inst->imm & EXEC_TENSOR_CLAMPS);             \
+    } while (0)
+
+#define SPARSE(name, keys, K, A, B, C, D, add)                                                     \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        enum { M = SPARSE_ROWS, N = ROWS, HALF = (K) / 2 };                                        \
+        const struct exec_tensor *tensor = inst->extra;                                            \
+        const unsigned shape[] = {1, N, HALF};                                                     \
+        u8 places[M * HALF];                                                                       \
+        work_##A a[M * HALF], b[(K)*N], chosen[HALF * N];                                          \
+        work_##C c[M * N];                                                                         \
+        const int step = find_places(warp, inst, SPARSITY_##A, K, places);                         \
+        if (step != EXEC_GO) return step;                                                          \
+        first_##A(warp, tensor->a, a, M, HALF);                                                    \
+        second_##B(warp, tensor->b, b, K, N);                                                      \
+        read_##C(warp, tensor->c, c, M, N);                                                        \
+        for (unsigned row = 0; row < M; row++) {                                                   \
+            const work_##A *a_row = a + row * HALF;                                                \
+            work_##C *c_row = c + row * N;                                                         \
+            for (unsigned i = 0; i < HALF; i++)                                                    \
+                memcpy(chosen + i * N, b + places[row * HALF + i] * N, N * sizeof *b);             \
+            add(A, B, C, D);                                                                       \
+        }                                                                                          \
+        write_##D(warp, tensor->d, c, M, N);                                                       \
+        return EXEC_GO;                                                                            \
+    }
 #include "emulator/exec/ops/tensor.def"
 #undef FLOAT
 #undef INTEGER
 #undef BYTES
+#undef SPARSE
 
 /* ---- full warps ------------------------------------------------------------------------------ */
 
@@ -464,6 +570,7 @@ const struct exec_row EXEC_TABLE(exec_tensor_rows)[] = {
 #define FLOAT(name, keys, M, N, K, A, B, C, D) {keys, op_##name, ""},
 #define INTEGER(name, keys, M, N, K, A, B, op) {keys, op_##name, ""},
 #define BYTES(name, keys, M, N, K, A, B, D) {keys, op_##name, ""},
+#define SPARSE(name, keys, K, A, B, C, D, add) {keys, op_##name, ""},
 #include "emulator/exec/ops/tensor.def"
     {"movmatrix.sync.m8n8.b16", op_transpose, ""},
     {"matrix.sync", op_sync, ""},
