@@ -21,7 +21,6 @@ static const struct {
     {"tex.2d.v4.f32.f32 *, {%r1,%r2};", "offsets"},
     {"txq.channel_order.*", "queries of formats"},
     {"txq.addr_mode_0.*", "queries of samplers"},
-    {"sust.p.*", "formatted surface accesses"},
 };
 
 static const char head[] = ".version 9.0\n.target sm_90a\n.address_size 64\n"

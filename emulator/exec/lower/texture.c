@@ -171,8 +171,9 @@ static void lower_surface(struct lower *lower, struct exec_image_access *access)
         lower_unsupported(lower, UNSUPPORTED_TEXTURE_SHAPE);
         return;
     }
-    if (at->modifiers.form != PTX_FORM_BYTES) {
-        lower_unsupported(lower, UNSUPPORTED_FORMATTED_SURFACE);
+    access->formatted = at->modifiers.form == PTX_FORM_FORMATTED;
+    if (access->formatted && access->bytes != 4) {
+        lower_unsupported(lower, UNSUPPORTED_COMBINATION);
         return;
     }
     const uint32_t handle = handle_slot(lower, &image->elements[0]);

@@ -37,6 +37,7 @@ struct exec_image_access {
     uint32_t widths[4];      /* of each slot, in bytes per lane: 4 or 8 */
     uint32_t resident;       /* predicate slot that is set, or EXEC_NO_SLOT */
     uint32_t bytes;          /* of one element of a surface access */
+    bool formatted;          /* its values become texels, which the first coordinate counts */
     uint8_t component;       /* tld4 */
     enum image_boundary boundary;
     enum image_question question;

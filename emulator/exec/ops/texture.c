@@ -10,6 +10,7 @@
  */
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/extra.h"
+#include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 #include "emulator/exec/ops/texel.h"
@@ -689,17 +690,24 @@ static bool bring_inside(int64_t *value, int64_t size, int64_t length)
     return inside;
 }
 
-/* Computes the address of the coordinates, of which the first counts bytes. */
+static uint32_t surface_access_bytes(const struct image_lane *at)
+{
+    return at->access->formatted ? exec_texel_bytes(at->texture)
+                                 : at->access->bytes * at->access->count;
+}
+
+/* Computes the address of the coordinates, of which the first counts bytes, or texels. */
 static enum image_found surface_address(const struct image_lane *at, uint64_t *address)
 {
     const struct exec_image_access *access = at->access;
     const struct exec_texture *surface = at->texture;
-    const uint32_t size = access->bytes * access->count;
+    const uint32_t size = surface_access_bytes(at);
     const int64_t row = (int64_t)surface->width * exec_texel_bytes(surface);
     int64_t c[3] = {0, 0, 0};
     for (unsigned d = 0; d < access->dimensions; d++)
         c[d] = coordinate_int(at, d + access->layered);
     if (access->layered) c[2] = coordinate_int(at, 0);
+    if (access->formatted) c[0] *= size;
     if (c[0] % size != 0) {
         exec_stop(at->warp, at->inst, EXEC_MISALIGNED, at->lane,
                   &(struct exec_reason){.finding = FINDING_SURFACE_MISALIGNED,
@@ -733,7 +741,7 @@ static bool surface_bytes(struct image_lane *at, enum exec_access access, unsign
     if (!image_find(at, true)) return false;
     const enum image_found found = surface_address(at, &address);
     if (found != IMAGE_INSIDE) return found == IMAGE_OUTSIDE;
-    *bytes = image_bytes(at, address, at->access->bytes * at->access->count, access);
+    *bytes = image_bytes(at, address, surface_access_bytes(at), access);
     return *bytes != NULL;
 }
 
@@ -751,13 +759,65 @@ static int op_suld(struct exec_warp *warp, const struct exec_inst *inst)
     return each_lane(warp, inst, suld_lane, true);
 }
 
+/* A value of a formatted store as a half: cut off, and past the largest one that. A NaN keeps the
+ * upper bits of its payload, and stays one. */
+static uint16_t half_of_value(uint32_t value)
+{
+    const uint32_t payload = value >> 13 & 0x3ff;
+    if ((value & 0x7fffffff) <= 0x7f800000)
+        return half_round((double)exec_f32(value), HALF_F16, HALF_ZERO);
+    return (uint16_t)((value >> 16 & 0x8000) | 0x7c00 | (payload ? payload : 1));
+}
+
+static uint32_t clamped(int64_t value, int64_t least, int64_t most)
+{
+    return (uint32_t)(value < least ? least : value > most ? most : value);
+}
+
+/* Returns what a channel of the surface has of a value: PTX ISA 9.0, 9.7.11.2, "sust". */
+static uint32_t channel_of_value(enum exec_texel texel, uint32_t value)
+{
+    switch (texel) {
+    case EXEC_TEXEL_U8:
+        return clamped(value, 0, UINT8_MAX);
+    case EXEC_TEXEL_U16:
+        return clamped(value, 0, UINT16_MAX);
+    case EXEC_TEXEL_S8:
+        return clamped((int32_t)value, INT8_MIN, INT8_MAX);
+    case EXEC_TEXEL_S16:
+        return clamped((int32_t)value, INT16_MIN, INT16_MAX);
+    case EXEC_TEXEL_F16:
+        return half_of_value(value);
+    default:
+        return value;
+    }
+}
+
+/* Stores a texel. Channels without a value become 0, as on an H200; PTX leaves them open. */
+static void store_texel(const struct image_lane *at, unsigned char *bytes)
+{
+    const struct exec_image_access *access = at->access;
+    const uint32_t size = exec_texel_bytes(at->texture) / at->texture->channels;
+    for (uint32_t k = 0; k < at->texture->channels; k++) {
+        uint32_t value = 0;
+        if (k < access->count)
+            memcpy(&value,
+                   (const unsigned char *)exec_slot(at->warp, access->elements[k]) +
+                       (size_t)at->lane * access->widths[k],
+                   sizeof value);
+        value = channel_of_value(at->texture->texel, value);
+        memcpy(bytes + (size_t)k * size, &value, size); /* the low bytes are first */
+    }
+}
+
 static bool sust_lane(struct image_lane *at, uint64_t values[4])
 {
     const struct exec_image_access *access = at->access;
     unsigned char *bytes;
     (void)values;
     if (!surface_bytes(at, EXEC_STORE, &bytes)) return false;
-    for (uint32_t k = 0; k < access->count && bytes != NULL; k++) {
+    if (access->formatted && bytes != NULL) store_texel(at, bytes);
+    for (uint32_t k = 0; k < access->count && bytes != NULL && !access->formatted; k++) {
         const unsigned char *slot = exec_slot(at->warp, access->elements[k]);
         memcpy(bytes + (size_t)k * access->bytes, slot + (size_t)at->lane * access->widths[k],
                access->bytes);
