@@ -267,6 +267,63 @@ START_TEST(a_function_called_from_two_places)
 }
 END_TEST
 
+/* Arguments and results that are registers or immediates, in a loop whose label is a call, in a
+ * call that some lanes make, and in a function that begins with a label and returns from two
+ * places. */
+static uint32_t step_of(uint32_t x, uint64_t y, float f)
+{
+    do x += 3;
+    while (x < 20);
+    const uint32_t r = x + (uint32_t)y + (uint32_t)f;
+    return r > 90 ? r : r + 1;
+}
+
+START_TEST(arguments_in_registers)
+{
+    static const char ptx[] =
+        ".version 9.0\n.target sm_75\n.address_size 64\n"
+        ".func (.reg .u32 r) step(.reg .u32 x, .reg .u64 y, .reg .f32 f) {\n"
+        ".reg .u32 %a;\n.reg .pred %q;\n"
+        "AGAIN: add.u32 x, x, 3;\nsetp.lt.u32 %q, x, 20;\n@%q bra AGAIN;\n"
+        "cvt.u32.u64 %a, y;\nadd.u32 r, x, %a;\ncvt.rzi.u32.f32 %a, f;\nadd.u32 r, r, %a;\n"
+        "setp.gt.u32 %q, r, 90;\n@%q ret;\nadd.u32 r, r, 1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 p_out) {\n.reg .b64 %out, %o;\n.reg .b32 %t, %a, %r, %n;\n"
+        ".reg .pred %p;\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\nld.param.u64 %out, "
+        "[p_out];\nadd.u64 %out, %out, %o;\nmov.u32 %r, %t;\nmov.u32 %n, 0;\n"
+        "LOOP: call (%r), step, (%r, %o, 0f40A00000);\nadd.u32 %n, %n, 1;\n"
+        "setp.lt.u32 %p, %n, 3;\n@%p bra LOOP;\n"
+        "and.b32 %a, %t, 1;\nsetp.eq.u32 %p, %a, 0;\n@%p call (%r), step, (7, 4, 0f3F800000);\n"
+        "st.global.u32 [%out], %r;\nret;\n}\n";
+    struct exec_program *program = device_program(ptx);
+    uint32_t *out;
+    const uint64_t parameters[] = {device_buffer(128, (void **)&out)};
+    struct device_run launch = {
+        .program = program, .name = "k", .blocks = 1, .threads = 32, .parameters = parameters};
+    device_run(&launch);
+    for (uint32_t k = 0; k < 32; k++) {
+        uint32_t r = k;
+        for (int n = 0; n < 3; n++) r = step_of(r, 4 * k, 5.0f);
+        ck_assert_uint_eq(out[k], k % 2 ? r : step_of(7, 4, 1.0f));
+    }
+    exec_program_destroy(program);
+    device_reset();
+}
+END_TEST
+
+START_TEST(a_predicate_is_no_argument)
+{
+    static const char ptx[] = ".version 9.0\n.target sm_75\n.address_size 64\n"
+                              ".func f(.reg .pred q) {\nret;\n}\n.visible .entry k() {\n"
+                              ".reg .pred %p;\nsetp.eq.u32 %p, 1, 1;\ncall f, (%p);\nret;\n}\n";
+    struct exec_program *program = device_program(ptx);
+    struct device_run launch = {.program = program, .name = "k", .blocks = 1, .threads = 32};
+    ck_assert_int_eq(device_launch(&launch), EXEC_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(device_sentence(&launch), "must be .param variables"));
+    exec_program_destroy(program);
+    device_reset();
+}
+END_TEST
+
 /* Lanes of a warp reach the same barrier at different times. */
 START_TEST(barriers_count_threads)
 {
@@ -680,6 +737,8 @@ int main(void)
     tcase_add_test(tests, named_barriers);
     tcase_add_test(tests, counted_barriers_and_partial_warps);
     tcase_add_test(tests, a_function_called_from_two_places);
+    tcase_add_test(tests, arguments_in_registers);
+    tcase_add_test(tests, a_predicate_is_no_argument);
     tcase_add_test(tests, barriers_count_threads);
     tcase_add_test(tests, wrong_barriers);
     tcase_add_test(tests, branch_tables);

@@ -122,7 +122,8 @@ static bool calls_any(const struct ptx_function *source)
 static bool compile_function(struct exec_program *program, const struct ptx_module *module,
                              uint32_t index)
 {
-    const struct ptx_function *source = module->functions[index];
+    const struct ptx_function *source = lower_arguments(program, module->functions[index]);
+    if (source == NULL) return false;
     struct exec_function *function = program->functions[index];
     uint32_t *offsets = calloc(source->variable_count + 1u, sizeof *offsets);
     if (offsets == NULL) return false;

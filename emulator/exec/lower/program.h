@@ -51,6 +51,13 @@ bool exec_program_fits(struct exec_program *program, uint64_t bytes, uint64_t mo
 
 bool exec_variables_create(struct exec_program *program, const struct ptx_module *module);
 
+/* ---- lower/arguments.c ----------------------------------------------------------------------- */
+
+/* Returns the function, or a copy in the program's arena in which arguments and results are .param
+ * variables where they were registers or immediates; NULL: the host has no memory. */
+const struct ptx_function *lower_arguments(struct exec_program *program,
+                                           const struct ptx_function *source);
+
 /* ---- lower/calls.c, lower/variables.c -------------------------------------------------------- */
 
 /* Called when all functions are lowered: computes stack sizes, and the properties that callers
