@@ -1,6 +1,6 @@
 // Products of matrices of 8 x 4 by 4 x 8 halves, four at once, asked of a GPU (mma.sync.m8n8k4).
 // From sm_80 on they are made of ordinary arithmetic. Each line is a case and a hash of its sums.
-// tensor_quads.txt has an H100's.
+// tensor_quads.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o tensor_quads tests/gpu/tensor_quads.cu
 //     ./tensor_quads > tests/gpu/tensor_quads.txt
