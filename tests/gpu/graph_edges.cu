@@ -257,7 +257,8 @@ static void dependencies()
     cuGraphGetRootNodes(out, nullptr, &count);
     printf("roots: %zu\n", count);
     cuGraphDestroy(out);
-    // A call that invalidates a capture into a graph takes the graph with it.
+    // A call that invalidates a capture into a graph takes the graph with it; what is then found at
+    // its handle, differs from run to run.
     CUgraphExec exec;
     cuGraphCreate(&graph, 0);
     cuStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0,
@@ -265,7 +266,7 @@ static void dependencies()
     cuMemsetD8Async(d, 9, 32, stream);
     say("instantiate while captured into", cuGraphInstantiate(&exec, graph, 0));
     say("end", cuStreamEndCapture(stream, &out));
-    say("nodes", cuGraphGetNodes(graph, nullptr, &count));
+    say("~nodes", cuGraphGetNodes(graph, nullptr, &count));
     cuEventDestroy(event);
     cuEventDestroy(back);
 }

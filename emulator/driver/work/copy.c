@@ -537,23 +537,31 @@ CUresult driver_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
         .pitch = (p)->side##Pitch, .height = (p)->side##Height, .level = (p)->side##LOD            \
     }
 
+/* Takes both sides of a copy of something, wherever they are. */
+static CUresult take_sides(const CUDA_MEMCPY3D *params, struct copy *copy, enum demand *to,
+                           enum demand *from)
+{
+    struct extent *e = &copy->extent;
+    *e = (struct extent){params->WidthInBytes, params->Height, params->Depth};
+    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(side_of(DESCRIBED_3D(params, dst), e, &copy->to, to));
+    return side_of(DESCRIBED_3D(params, src), e, &copy->from, from);
+}
+
 /* Finds where both sides of a copy of something are. */
 static CUresult place_sides(const CUDA_MEMCPY3D *params, struct copy *copy)
 {
-    struct extent *e = &copy->extent;
     enum demand to, from;
-    *e = (struct extent){params->WidthInBytes, params->Height, params->Depth};
-    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_ERROR_INVALID_VALUE;
-    TRY(side_of(DESCRIBED_3D(params, dst), e, &copy->to, &to));
-    TRY(side_of(DESCRIBED_3D(params, src), e, &copy->from, &from));
-    TRY(side_find(&copy->to, e, to, ROLE_DESTINATION));
-    return side_find(&copy->from, e, from, ROLE_SOURCE);
+    TRY(take_sides(params, copy, &to, &from));
+    TRY(side_find(&copy->to, &copy->extent, to, ROLE_DESTINATION));
+    return side_find(&copy->from, &copy->extent, from, ROLE_SOURCE);
 }
 
 CUresult copy_check(const CUDA_MEMCPY3D *params)
 {
     struct copy copy = {.staged = NULL};
-    return place_sides(params, &copy);
+    enum demand to, from;
+    return take_sides(params, &copy, &to, &from);
 }
 
 CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
