@@ -1,7 +1,6 @@
 // Arrays and textures, asked of a GPU: which arrays there are, which views of an array a texture
-// may have and what is read through them, numbers in sRGB, descriptions that say nothing. Each line
-// is a case and its answer. textures.txt has what an H200 answered to these calls in smaller
-// programs; as a whole it has not run on one.
+// may have and what is read through them, numbers in sRGB, borders, four texels at once,
+// descriptions that say nothing. Each line is a case and its answer. textures.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o textures tests/gpu/textures.cu -lcuda
 //     ./textures > tests/gpu/textures.txt
@@ -104,7 +103,7 @@ static void put(CUarray array, const void *from, size_t row, size_t rows, size_t
     NEED(cuMemcpy3D(&copy));
 }
 
-enum { REALS, ROWS, WORDS, LAYERS, LEVELS, LINE };
+enum { REALS, ROWS, WORDS, LAYERS, LEVELS, LINE, FOUR };
 
 __global__ void read_all(cudaTextureObject_t texture, int how, float x, uint4 *out)
 {
@@ -112,6 +111,7 @@ __global__ void read_all(cudaTextureObject_t texture, int how, float x, uint4 *o
     float4 real = {};
     if (how == REALS) real = tex2D<float4>(texture, x + i, 0.5f);
     if (how == ROWS) real = tex2D<float4>(texture, x + i, 1.5f);
+    if (how == FOUR) real = tex2Dgather<float4>(texture, x + i * 0.375f, x + i * 0.625f, 0);
     if (how == LINE) real = tex1Dfetch<float4>(texture, (int)x + i);
     out[i] = make_uint4(__float_as_uint(real.x), __float_as_uint(real.y), __float_as_uint(real.z),
                         __float_as_uint(real.w));
@@ -274,6 +274,44 @@ static void srgb()
     done();
 }
 
+// ---- borders, four texels at once
+// ---------------------------------------------------------------------------------------
+
+static void border_of(CUarray_format format, unsigned bytes)
+{
+    const CUarray array = array_of(8, 1, 0, format, 1);
+    put(array, words, 8 * bytes, 1, 1);
+    in_array(array);
+    for (CUaddress_mode &mode : sampling.addressMode) mode = CU_TR_ADDRESS_MODE_BORDER;
+    for (float color : {0.25f, 0.5f, 0.1f, 1.0f / 3, 2.5f / 255, 3.5f / 255, -0.5f, -0.3f,
+                        -2.5f / 127, 1e-3f, -1e-3f, 0.123456f, 0.99f, 1.5f, -1.5f}) {
+        char name[64];
+        snprintf(name, sizeof name, "format 0x%x, border %g", (int)format, color);
+        sampling.borderColor[0] = color;
+        read(name, REALS, -1.5f, 1, 1);
+    }
+    done();
+}
+
+static void gather()
+{
+    static float places[5 * 4];
+    for (int i = 0; i < 20; i++) places[i] = (float)i;
+    const CUarray array = array_of(5, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_TEXTURE_GATHER);
+    put(array, places, 20, 4, 1);
+    for (int mode = 0; mode < 4; mode++) {
+        in_array(array);
+        for (CUaddress_mode &each : sampling.addressMode) each = (CUaddress_mode)mode;
+        const bool normalized =
+            mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
+        if (normalized) sampling.flags = CU_TRSF_NORMALIZED_COORDINATES;
+        read("four texels", FOUR, normalized ? -0.5f : -1.0f, normalized ? 6 : 16, 4);
+        sampling.filterMode = CU_TR_FILTER_MODE_LINEAR;
+        read("four texels, linear", FOUR, normalized ? -0.25f : -0.9f, normalized ? 6 : 16, 4);
+    }
+    done();
+}
+
 // ---- descriptions that say nothing
 // ---------------------------------------------------------------
 
@@ -345,6 +383,11 @@ int main()
     views_of_layers();
     views_of_levels();
     srgb();
+    border_of(CU_AD_FORMAT_UNSIGNED_INT8, 1);
+    border_of(CU_AD_FORMAT_SIGNED_INT8, 1);
+    border_of(CU_AD_FORMAT_UNSIGNED_INT16, 2);
+    border_of(CU_AD_FORMAT_SIGNED_INT16, 2);
+    gather();
     memory();
     nothing();
     CHECK(cudaFree(answers));

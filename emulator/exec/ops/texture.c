@@ -93,15 +93,34 @@ static bool image_find(struct image_lane *at, bool surface)
 
 /* ---- texels ---------------------------------------------------------------------------------- */
 
-/* Returns a channel of the border. For integers it is the float's bits; for fractions it is clamped
- * to their range. */
-static uint32_t border_value(const struct exec_texture *texture, float border)
+/* Of two channels the second, and of four the fourth, is not a colour. */
+static bool is_srgb(const struct exec_texture *texture, unsigned channel)
 {
+    return texture->srgb && channel < (texture->channels == 4 ? 3 : 1);
+}
+
+/* A fraction of the border as an H200 has it: cut to 4 bits more than a texel has, then rounded to
+ * one that a texel can have, down when two are as near. */
+static float border_fraction(float border, enum exec_texel texel)
+{
+    const bool of_sign = texel == EXEC_TEXEL_S8 || texel == EXEC_TEXEL_S16;
+    const int bits = (texel == EXEC_TEXEL_U8 || texel == EXEC_TEXEL_S8 ? 8 : 16) - of_sign;
+    const double most = (1 << bits) - 1, steps = 1 << (bits + 4);
+    const double size = fmin(of_sign ? fabsf(border) : fmaxf(border, 0.0f), 1.0);
+    const double whole = ceil(floor(size * steps) / steps * most - 0.5) + 0.0; /* not -0 */
+    return (float)((border < 0 ? 0 - whole : whole) / most);
+}
+
+/* Returns a channel of the border. For integers it is the float's bits; for fractions it is clamped
+ * to their range, and rounded where they are not in sRGB. */
+static uint32_t border_value(const struct exec_texture *texture, unsigned channel)
+{
+    const float border = texture->border[channel];
     const uint32_t bits = exec_bits32(border);
-    const bool of_sign = texture->texel == EXEC_TEXEL_S8 || texture->texel == EXEC_TEXEL_S16;
     if (texture->texel >= EXEC_TEXEL_F16) return bits;
     if (texel_is_real(texture))
-        return exec_bits32(fminf(fmaxf(border, of_sign ? -1.0f : 0.0f), 1.0f));
+        return exec_bits32(is_srgb(texture, channel) ? fminf(fmaxf(border, 0.0f), 1.0f)
+                                                     : border_fraction(border, texture->texel));
     switch (texture->texel) {
     case EXEC_TEXEL_U8:
         return (uint8_t)bits;
@@ -141,12 +160,6 @@ static const uint16_t srgb_numbers[256] = {
     0x3f5f, 0x3f61, 0x3f63, 0x3f65, 0x3f68, 0x3f6a, 0x3f6c, 0x3f6e, 0x3f70, 0x3f72, 0x3f74, 0x3f76,
     0x3f7a, 0x3f7c, 0x3f7e, 0x3f80,
 };
-
-/* Of two channels the second, and of four the fourth, is not a colour. */
-static bool is_srgb(const struct exec_texture *texture, unsigned channel)
-{
-    return texture->srgb && channel < (texture->channels == 4 ? 3 : 1);
-}
 
 static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint32_t z,
                        union image_texel *texel)
@@ -200,8 +213,7 @@ static bool read_anywhere(const struct image_lane *at, const int64_t index[3],
     if (texture->layered || texture->cube) settled[2] = at->layer;
     if (inside) return read_texel(at, settled[0], settled[1], settled[2], texel);
     *texel = (union image_texel){.bits = {0, 0, 0, 0}};
-    for (unsigned k = 0; k < texture->channels; k++)
-        texel->bits[k] = border_value(texture, texture->border[k]);
+    for (unsigned k = 0; k < texture->channels; k++) texel->bits[k] = border_value(texture, k);
     return true;
 }
 
@@ -660,10 +672,12 @@ static bool gather_lane(struct image_lane *at, uint64_t values[4])
     if (!image_find(at, false)) return false;
     if (at->texture->level_count > 0) return refuse_levels(at);
     take_place(at);
-    const struct footprint footprint = footprint_of(at, true);
+    const uint32_t sizes[2] = {at->texture->width, at->texture->height};
+    int64_t near[2]; /* not a footprint's, which is moved inside: here each texel is */
+    for (unsigned d = 0; d < 2; d++)
+        near[d] = (int64_t)floor(in_texels(at->texture, d, at->place[d], sizes[d]) - 0.5);
     for (unsigned k = 0; k < 4; k++) {
-        const int64_t index[3] = {footprint.near[0] + order[k][0], footprint.near[1] + order[k][1],
-                                  0};
+        const int64_t index[3] = {near[0] + order[k][0], near[1] + order[k][1], 0};
         union image_texel texel;
         if (!read_anywhere(at, index, &texel)) return false;
         end_fractions(at->texture, &texel);
