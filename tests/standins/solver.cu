@@ -216,7 +216,8 @@ template <class T> static void least_squares(const char *type, int m, int n)
     const Table there = product(whole, x.fetch());
     CHECK_FAR(distance(product(adjoint(whole), there), product(adjoint(whole), right)),
               1000 * allowed<T>(m), "gels", type);
-    check(are_zero(info) && iterations >= 0, "gels's info and iterations", type);
+    // Negative: what refining gave was not used, which NVIDIA's says of some.
+    check(are_zero(info) && iterations != -100, "gels's info and iterations", type);
 }
 
 // ---- Householder --------------------------------------------------------------------------------
@@ -291,7 +292,8 @@ template <class T> static void reflections(const char *type, int m, int n)
 
 // ---- what is refused ----------------------------------------------------------------------------
 
-// A refused call says which parameter is wrong, counted from behind the handle.
+// A refused call says which parameter is wrong, counted from behind the handle. No call has no
+// handle: NVIDIA's cusolverDnDpotrf ends the process.
 static void refused(int status, const Array<int> &info, int parameter, const char *what)
 {
     check(status == CUSOLVER_STATUS_INVALID_VALUE && info.fetch()[0] == -parameter, what, "double");
@@ -305,9 +307,6 @@ static void refusals()
     double *const x = work.device;
     const cublasFillMode_t fill = CUBLAS_FILL_MODE_LOWER;
     int version = 0, major = -1, iterations = -1;
-    check(cusolverDnDpotrf(nullptr, fill, 4, a.device, 4, x, 1000, info.device) ==
-              CUSOLVER_STATUS_NOT_INITIALIZED,
-          "no handle", "double");
     refused(cusolverDnDpotrf(handle, (cublasFillMode_t)9, 4, a.device, 4, x, 1000, info.device),
             info, 1, "potrf: no triangle");
     refused(cusolverDnDpotrf(handle, fill, -1, a.device, 4, x, 1000, info.device), info, 2,
