@@ -124,9 +124,10 @@ static void nodes()
     kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = 1;
     kernel.blockDimX = kernel.blockDimY = kernel.blockDimZ = 1;
     cuGraphAddKernelNode(&node, graph, nullptr, 0, &kernel);
+    memset(&got, 0xff, sizeof got);
     cuGraphKernelNodeGetParams(node, &got);
-    printf("got func %d kern null %d ctx %d\n", got.func == function, got.kern == nullptr,
-           got.ctx == context);
+    printf("got func %d kern null %d left %d ctx %d\n", got.func == function, got.kern == nullptr,
+           got.kern == (CUkernel)(intptr_t)-1, got.ctx == context);
     say("attribute sync policy",
         cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     say("attribute domain map",

@@ -169,7 +169,8 @@ static CUresult take(struct operation *operation, const struct stream *stream,
     else
         capture_invalidate(stream->captured->capture, code, FINDING_CAPTURE_UNKNOWN_WORK);
     if (code == CUDA_SUCCESS) {
-        node->priority = stream->priority;
+        if (type != CU_GRAPH_NODE_TYPE_KERNEL || !launch_priority(operation, &node->priority))
+            node->priority = stream->priority;
         code = tip_set(stream, node, graph_node_take(node, operation, work));
         if (code == CUDA_SUCCESS) return CUDA_SUCCESS;
     }

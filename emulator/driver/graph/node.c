@@ -320,6 +320,7 @@ static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *para
         launch_arguments(operation, arguments);
         launch_describe(operation, &whole);
         own.kernel.func = whole.func; /* also of a CUkernel, as on an H200 */
+        own.kernel.kern = whole.kern; /* also of a function */
         own.kernel.ctx = whole.ctx;
         own.kernel.kernelParams = arguments;
         own.kernel.extra = NULL;

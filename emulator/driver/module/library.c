@@ -111,6 +111,7 @@ CUresult driver_cuLibraryUnload(CUlibrary library)
     if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
     thread.call.object = found->object.id;
     while (found->modules != NULL) module_end(&found->modules->object, true);
+    library_code_end(found);
     while (found->kernels != NULL) {
         struct kernel *kernel = found->kernels;
         found->kernels = kernel->next;
@@ -141,20 +142,34 @@ static struct kernel *kernel_make(struct library *library, const struct ptx_func
     return kernel;
 }
 
+static CUresult kernel_named(struct library *library, const char *name, CUkernel *kernel)
+{
+    TRY(library->failed);
+    for (size_t u = 0; u < library->image->count; u++) {
+        const struct ptx_function *entry = ptx_function_find(library->image->units[u], name);
+        if (entry == NULL || !entry->is_entry) continue;
+        *kernel = (CUkernel)kernel_make(library, entry);
+        return *kernel != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
 CUresult driver_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 {
     struct library *found = object_find(library, OBJECT_LIBRARY);
     NEED_POINTER(pKernel);
     NEED_POINTER(name);
     if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    TRY(found->failed);
-    for (size_t u = 0; u < found->image->count; u++) {
-        const struct ptx_function *entry = ptx_function_find(found->image->units[u], name);
-        if (entry == NULL || !entry->is_entry) continue;
-        *pKernel = (CUkernel)kernel_make(found, entry);
-        return *pKernel != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    return CUDA_ERROR_NOT_FOUND;
+    return kernel_named(found, name, pKernel);
+}
+
+CUkernel function_kernel(const struct function *function)
+{
+    struct library *library = function->module->library;
+    CUkernel kernel = NULL;
+    if (library == NULL) return NULL;
+    const char *name = exec_function_info(function->code)->name;
+    return kernel_named(library, name, &kernel) == CUDA_SUCCESS ? kernel : NULL;
 }
 
 /* Writes a handle for each entry point, up to `room`; returns the number of entry points. */
@@ -271,14 +286,18 @@ CUresult driver_cuKernelGetName(const char **name, CUkernel hfunc)
     return CUDA_SUCCESS;
 }
 
-/* Finds a kernel and its function in the current context: attributes are properties of
- * functions. */
+/* Finds a kernel and its function in the current context: attributes are properties of functions.
+ * With no context current, the function is in none either. */
 static CUresult function_of(CUkernel handle, struct kernel **kernel, struct function **function)
 {
     *kernel = kernel_find(handle);
     if (*kernel == NULL) return CUDA_ERROR_INVALID_HANDLE;
     const struct context *context = thread_context();
-    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context == NULL) {
+        struct module *module;
+        TRY(library_code((*kernel)->library, &module));
+        return module_function(module, (*kernel)->name, function);
+    }
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return kernel_function(*kernel, thread_context(), function);
 }
@@ -330,6 +349,7 @@ CUresult driver_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t 
     struct kernel *found;
     struct function *function;
     NEED_POINTER(paramOffset);
+    if (thread_context() == NULL) return CUDA_ERROR_INVALID_CONTEXT;
     TRY(function_of(kernel, &found, &function));
     return driver_cuFuncGetParamInfo((CUfunction)function, paramIndex, paramOffset, paramSize);
 }

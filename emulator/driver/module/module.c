@@ -146,35 +146,50 @@ void module_release(struct module *module)
     object_free(&module->object);
 }
 
-/* Makes a module. Takes over a reference to `image`, also on failure. */
-static CUresult module_make(struct image *image, struct library *library, struct context *context,
-                            char *log, size_t log_size, struct module **made)
+/* Makes a module that is in no context: its code, with no variables. Takes over a reference to
+ * `image`, also on failure. */
+static CUresult code_make(struct image *image, char *log, size_t log_size, struct module **made)
 {
-    CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
     struct module *module = calloc(1, sizeof *module);
     if (module == NULL) {
         image_release(image);
-        return code;
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     module->image = image;
     module->references = 1;
-    module->object.context = context;
     module->programs = calloc(image->count, sizeof *module->programs);
     if (module->programs == NULL) {
         image_release(image);
         free(module);
-        return code;
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     for (size_t u = 0; u < image->count; u++) {
         module->programs[u] = findings_watching()
                                   ? exec_program_create_checked(image->units[u], log, log_size)
                                   : exec_program_create(image->units[u], log, log_size);
-        code = CUDA_ERROR_INVALID_PTX;
-        if (module->programs[u] == NULL) goto failed;
+        if (module->programs[u] != NULL) continue;
+        finding_tell(FINDING_MODULE_DOES_NOT_LOAD, CUDA_ERROR_INVALID_PTX, "%s", log);
+        module_release(module);
+        return CUDA_ERROR_INVALID_PTX;
     }
-    code = place_variables(module);
-    if (code != CUDA_SUCCESS) goto failed;
+    *made = module;
+    return CUDA_SUCCESS;
+}
 
+/* Makes a module. Takes over a reference to `image`, also on failure. */
+static CUresult module_make(struct image *image, struct library *library, struct context *context,
+                            char *log, size_t log_size, struct module **made)
+{
+    struct module *module;
+    TRY(code_make(image, log, log_size, &module));
+    module->object.context = context;
+    const CUresult code = place_variables(module);
+    if (code != CUDA_SUCCESS) {
+        finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
+        release_variables(module);
+        module_release(module);
+        return code;
+    }
     object_add_to(context, &module->object, OBJECT_MODULE, module_end);
     trace_object(&module->object, TRACE_CREATE, TRACE_LIBRARY,
                  library != NULL ? TRACE_IMPLICIT : 0);
@@ -186,12 +201,6 @@ static CUresult module_make(struct image *image, struct library *library, struct
     thread_spend(timeline_model->module_load);
     *made = module;
     return CUDA_SUCCESS;
-
-failed:
-    finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
-    release_variables(module);
-    module_release(module);
-    return code;
 }
 
 void module_end(struct object *object, bool implicit)
@@ -297,6 +306,28 @@ CUresult library_module(struct library *library, struct context *context, struct
     char log[LOG_SIZE] = "";
     library->image->references++;
     return module_make(library->image, library, context, log, sizeof log, module);
+}
+
+CUresult library_code(struct library *library, struct module **module)
+{
+    char log[LOG_SIZE] = "";
+    TRY(library->failed);
+    if (library->code == NULL) {
+        library->image->references++;
+        TRY(code_make(library->image, log, sizeof log, &library->code));
+    }
+    *module = library->code;
+    return CUDA_SUCCESS;
+}
+
+void library_code_end(struct library *library)
+{
+    struct module *module = library->code;
+    if (module == NULL) return;
+    for (struct function *function = module->functions; function != NULL; function = function->next)
+        object_remove(&function->object);
+    module_release(module);
+    library->code = NULL;
 }
 
 /* ---- contents ---------------------------------------------------------------------------- */

@@ -58,6 +58,8 @@ void module_release(struct module *module);
 /* Finds the function of a CUfunction, or of a CUkernel in the current context or in `context`. */
 CUresult function_find(CUfunction handle, struct function **function);
 CUresult function_find_in(CUfunction handle, struct context *context, struct function **function);
+/* The kernel that the function is an instance of; NULL: its module is none of a library. */
+CUkernel function_kernel(const struct function *function);
 /* Finds the module's function of that name and prepares its code on the first request. If the code
  * is faulty, the finding has been reported when this returns the error. */
 CUresult module_function(struct module *module, const char *name, struct function **function);

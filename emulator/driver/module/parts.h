@@ -76,6 +76,7 @@ struct library {
                             first use */
     CUresult failed;
     struct module *modules; /* at most one per context */
+    struct module *code;    /* in no context, for questions that are asked in none; NULL: not yet */
     struct kernel *kernels; /* kernel handles given out */
 };
 
@@ -84,6 +85,9 @@ void module_end(struct object *module, bool implicit);
 bool modules_load_lazily(void);
 /* The library's instance in a context, created on the first request. */
 CUresult library_module(struct library *library, struct context *context, struct module **module);
+/* The library's code in no context, without variables, created on the first request. */
+CUresult library_code(struct library *library, struct module **module);
+void library_code_end(struct library *library);
 /* The kernel of a handle; NULL (and a finding): invalid handle. */
 struct kernel *kernel_find(CUkernel handle);
 /* The kernel's function in a context, with the kernel's own settings applied. */

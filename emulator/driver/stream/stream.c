@@ -135,8 +135,7 @@ CUresult stream_for_work(CUstream handle, struct stream **stream)
     return capture_check_work(*stream);
 }
 
-/* Clamps a priority, as documented for cuStreamCreateWithPriority. */
-static int priority_kept(int priority)
+int stream_priority_kept(int priority)
 {
     int least, greatest;
     driver_cuCtxGetStreamPriorityRange(&least, &greatest);
@@ -147,7 +146,7 @@ CUresult driver_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flag
 {
     NEED_POINTER(phStream);
     if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
-    priority = priority_kept(priority);
+    priority = stream_priority_kept(priority);
     struct stream *stream =
         stream_make(thread_context(),
                     flags & CU_STREAM_NON_BLOCKING ? TIMELINE_NON_BLOCKING : TIMELINE_BLOCKING,
@@ -324,7 +323,7 @@ CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
     TRY(attribute_check(attr, value));
     switch ((int)attr) {
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        stream->priority = priority_kept(value->priority);
+        stream->priority = stream_priority_kept(value->priority);
         timeline_stream_prioritise(stream->time, stream->priority);
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* hints without an effect here */

@@ -32,6 +32,8 @@ CUresult stream_for_work(CUstream handle, struct stream **stream);
 /* Is it the legacy default stream? Is it a stream that synchronises with the legacy default
  * stream? */
 bool stream_is_legacy(const struct stream *stream);
+/* Clamps a priority, as documented for cuStreamCreateWithPriority. */
+int stream_priority_kept(int priority);
 bool stream_is_blocking(const struct stream *stream);
 
 /* Checks an attribute of a stream or of a launch. Attributes without limits are always right. */

@@ -23,6 +23,8 @@ struct launch {
     unsigned grid[3], block[3], cluster[3]; /* cluster: zeros without clusters */
     unsigned dynamic_shared;
     bool cooperative;
+    bool has_priority; /* was told one of its own */
+    int priority;
     bool dependent; /* may begin before the kernel before it in its stream ends (programmatic
                        dependent launch) */
     /* For a kernel that pauses until the host or other work has done something: */
@@ -713,6 +715,7 @@ void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_
         .blockDimY = launch->block[1],
         .blockDimZ = launch->block[2],
         .sharedMemBytes = launch->dynamic_shared,
+        .kern = function_kernel(launch->function),
         .ctx = (CUcontext)operation->context,
     };
 }
@@ -724,6 +727,13 @@ size_t launch_arguments(const struct operation *operation, void **list)
     for (size_t i = 0; list != NULL && i < info->parameter_count; i++)
         list[i] = launch->parameters + info->parameters[i].offset;
     return info->parameter_count;
+}
+
+bool launch_priority(const struct operation *operation, int *priority)
+{
+    const struct launch *launch = (const struct launch *)(const void *)operation->payload;
+    if (launch->has_priority) *priority = launch->priority;
+    return launch->has_priority;
 }
 
 bool launch_is_cooperative(const struct operation *operation)
@@ -858,6 +868,57 @@ static CUresult submit_telling(CUfunction handle, CUstream stream_handle,
                                                 : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
 }
 
+/* Takes one attribute of a launch into its shape, or what it is to record. */
+static CUresult take_attribute(const CUlaunchAttribute *attribute, struct launch *shape,
+                               struct told_event *told)
+{
+    const CUlaunchAttributeValue *value = &attribute->value;
+    switch ((int)attribute->id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        shape->cooperative = value->cooperative != 0;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        shape->cluster[0] = value->clusterDim.x;
+        shape->cluster[1] = value->clusterDim.y;
+        shape->cluster[2] = value->clusterDim.z;
+        /* All 0 is no cluster, on an H200 as well. */
+        if (product(shape->cluster) == 0 &&
+            (shape->cluster[0] | shape->cluster[1] | shape->cluster[2]))
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        shape->dependent = value->programmaticStreamSerializationAllowed != 0;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        *told = (struct told_event){attribute, value->programmaticEvent.event,
+                                    value->programmaticEvent.triggerAtBlockStart != 0};
+        break;
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        *told = (struct told_event){attribute, value->launchCompletionEvent.event, true};
+        break;
+    /* Hints and permissions: ignoring them is one of the behaviours that they allow. */
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        TRY(attribute_check(attribute->id, value));
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: /* a hint as well, but a graph's node remembers it */
+        shape->has_priority = true;
+        shape->priority = stream_priority_kept(value->priority);
+        break;
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+        break;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* of streams only */
+        return CUDA_ERROR_INVALID_VALUE;
+    default:
+        return attribute_unsupported(attribute->id, "launch attribute %s");
+    }
+    return CUDA_SUCCESS;
+}
+
 CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
                                  void **extra)
 {
@@ -869,50 +930,8 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         .dynamic_shared = config->sharedMemBytes,
     };
     struct told_event told = {.attribute = NULL};
-    for (unsigned i = 0; i < config->numAttrs; i++) {
-        const CUlaunchAttribute *attribute = &config->attrs[i];
-        const CUlaunchAttributeValue *value = &attribute->value;
-        switch ((int)attribute->id) {
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-            shape.cooperative = value->cooperative != 0;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            shape.cluster[0] = value->clusterDim.x;
-            shape.cluster[1] = value->clusterDim.y;
-            shape.cluster[2] = value->clusterDim.z;
-            /* All 0 is no cluster, on an H200 as well. */
-            if (product(shape.cluster) == 0 &&
-                (shape.cluster[0] | shape.cluster[1] | shape.cluster[2]))
-                return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-            shape.dependent = value->programmaticStreamSerializationAllowed != 0;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-            told = (struct told_event){attribute, value->programmaticEvent.event,
-                                       value->programmaticEvent.triggerAtBlockStart != 0};
-            break;
-        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-            told = (struct told_event){attribute, value->launchCompletionEvent.event, true};
-            break;
-        /* Hints and permissions: ignoring them is one of the behaviours that they allow. */
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-            TRY(attribute_check(attribute->id, value));
-            break;
-        case CU_LAUNCH_ATTRIBUTE_IGNORE:
-        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-            break;
-        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* of streams only */
-            return CUDA_ERROR_INVALID_VALUE;
-        default:
-            return attribute_unsupported(attribute->id, "launch attribute %s");
-        }
-    }
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        TRY(take_attribute(&config->attrs[i], &shape, &told));
     if (told.attribute != NULL)
         return submit_telling(f, config->hStream, &shape, kernelParams, extra, &told);
     return submit_launch(f, config->hStream, &shape, kernelParams, extra);

@@ -27,6 +27,8 @@ void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_
 /* Returns the number of arguments, and writes their addresses in the operation to `list`, which may
  * be NULL. */
 size_t launch_arguments(const struct operation *operation, void **list);
+/* Returns true if the launch was told a priority of its own, and which. */
+bool launch_priority(const struct operation *operation, int *priority);
 bool launch_is_cooperative(const struct operation *operation);
 void launch_set_cooperative(struct operation *operation, bool cooperative);
 /* Was the kernel launched with programmatic stream serialization? */
