@@ -78,8 +78,10 @@ struct stream {
     CUlaunchMemSyncDomainMap domains;
     uint64_t triggers; /* timeline_op_number of its latest kernel that lets dependent kernels begin
                           before its own end; 0: none */
-    uint64_t thread;   /* of a per-thread default stream, its thread's number; 0: another stream */
-    pid_t tid;         /* that thread's id in the system */
+    struct timeline_op *beside; /* the kernel beside which its next kernel may begin, as an event
+                                   says that it has waited for; NULL: none */
+    uint64_t thread; /* of a per-thread default stream, its thread's number; 0: another stream */
+    pid_t tid;       /* that thread's id in the system */
     struct captured *captured; /* its part of a capture; NULL: not capturing */
     struct stream *next;       /* next per-thread default stream of the context */
 };
@@ -88,6 +90,7 @@ struct event {
     struct object object;
     unsigned flags;
     struct timeline_op *record; /* the latest record; NULL: never recorded */
+    struct timeline_op *early;  /* the kernel that recorded it before its end; NULL: none did */
     struct captured *captured;  /* what a capture recorded after `record`; NULL: nothing */
     bool tried;                 /* the program has called a function that records it */
     uint64_t request;           /* of the call that created it */

@@ -15,6 +15,7 @@ static void event_end(struct object *object, bool implicit)
     object_remove(object);
     if (event->captured != NULL) capturing->forget_event(event);
     timeline_op_release(event->record);
+    timeline_op_release(event->early);
     object_free(object);
 }
 
@@ -68,7 +69,9 @@ void event_set_record(struct event *event, struct timeline_op *op)
 {
     if (event->captured != NULL) capturing->forget_event(event);
     timeline_op_release(event->record); /* earlier waits keep the record that they took */
+    timeline_op_release(event->early);
     event->record = op;
+    event->early = NULL;
     /* Another process may wait for the event and inform this one's host: memory/ipc.c. */
     if (event->flags & CU_EVENT_INTERPROCESS) timeline_finish(op);
 }

@@ -29,6 +29,7 @@ static void stream_end(struct object *object, bool implicit)
     trace_object(object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
     object_remove(object);
     if (stream->time != NULL) timeline_stream_destroy(stream->time);
+    timeline_op_release(stream->beside);
     object_free(object);
 }
 
@@ -393,6 +394,8 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
         findings_event_awaited(event, stream);
         return CUDA_SUCCESS;
     }
+    timeline_op_release(stream->beside);
+    stream->beside = event->early != NULL ? timeline_op_retain(event->early) : NULL;
     struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     const bool over = timeline_op_is_over(event->record, thread.clock_ns);

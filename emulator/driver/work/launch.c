@@ -600,11 +600,17 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     return CUDA_SUCCESS;
 }
 
-/* The latest kernel of the stream, with a reference, if it lets the next kernel begin before it
- * ends; NULL: there is none, or the host has waited for it. CUDA Programming Guide, "Programmatic
+/* The kernel, with a reference, that lets the stream's next kernel begin before it ends: the one
+ * whose event it has waited for, or, for a dependent launch, the stream's latest; NULL: there is
+ * none, or the host has waited for it. CUDA Programming Guide, "Programmatic
  * Dependent Launch and Synchronization". */
-static struct timeline_op *primary_in(const struct stream *stream)
+static struct timeline_op *primary_in(struct stream *stream, bool dependent)
 {
+    struct timeline_op *beside = stream->beside;
+    stream->beside = NULL;
+    if (beside != NULL && !timeline_host_knows_op(driver.timeline, beside)) return beside;
+    timeline_op_release(beside);
+    if (!dependent) return NULL;
     struct timeline_op *last = timeline_stream_last(stream->time);
     return last != NULL && timeline_op_number(last) == stream->triggers &&
                    !timeline_host_knows_op(driver.timeline, last)
@@ -631,8 +637,8 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     struct launch *launch = (void *)operation->payload;
     struct timeline_op *op = NULL;
     const struct exec_function_info *info = exec_function_info(function->code);
-    if (launch->dependent && stream->captured == NULL && !info->launches)
-        launch->noted.primary = primary_in(stream);
+    if (stream->captured == NULL && !info->launches)
+        launch->noted.primary = primary_in(stream, launch->dependent);
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     if (op != NULL && info->triggers) stream->triggers = timeline_op_number(op);
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
@@ -847,22 +853,38 @@ struct told_event {
     bool at_once; /* when all blocks have begun, else at the kernel's trigger */
 };
 
-/* Launches a kernel that records an event: only during a capture, where it gives the next kernel's
- * edge its type. */
+/* Records an event behind the stream's latest kernel, for one that may begin when that kernel lets
+ * it or, `at_once`, when that kernel has begun. */
+static CUresult record_early(CUfunction handle, struct event *event, CUstream stream_handle,
+                             const struct stream *stream, bool at_once)
+{
+    struct function *function;
+    TRY(function_find_in(handle, stream->object.context, &function));
+    struct timeline_op *kernel = timeline_op_retain(timeline_stream_last(stream->time));
+    const CUresult code = driver_cuEventRecord((CUevent)event, stream_handle);
+    if (code == CUDA_SUCCESS && (at_once || exec_function_info(function->code)->triggers))
+        event->early = kernel;
+    else
+        timeline_op_release(kernel);
+    return code;
+}
+
+/* Launches a kernel that records an event. During a capture it gives the next kernel's edge its
+ * type. Otherwise the event is over when the kernel is, and tells a kernel behind a wait for it
+ * that it may begin before. */
 static CUresult submit_telling(CUfunction handle, CUstream stream_handle,
                                const struct launch *shape, void **parameters, void **extra,
                                const struct told_event *told)
 {
     struct stream *stream;
     TRY(stream_for_work(stream_handle, &stream));
-    if (stream->captured == NULL)
-        return attribute_unsupported(told->attribute->id,
-                                     "launch attribute %s outside of a stream capture");
     struct event *event = object_find(told->event, OBJECT_EVENT);
     if (event == NULL) return capture_refuse(stream, object_error(told->event));
     if (!(event->flags & CU_EVENT_DISABLE_TIMING) || (event->flags & CU_EVENT_INTERPROCESS))
         return capture_refuse(stream, CUDA_ERROR_INVALID_VALUE);
     TRY(submit_launch(handle, stream_handle, shape, parameters, extra));
+    if (stream->captured == NULL)
+        return record_early(handle, event, stream_handle, stream, told->at_once);
     return capturing->record_port(event, stream,
                                   told->at_once ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
                                                 : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
