@@ -47,13 +47,16 @@ static const char condition_text[] =
     ".reg .b32 %v; .reg .b64 %h; ld.param.u64 %h, [handle]; ld.param.u32 %v, [value];\n"
     "st.global.u32 [%h], %v; ret; }\n";
 
-/* The one for code with a default stream per thread has the same fill. */
+/* The one for code with a default stream per thread has the same fill. A value that is not 0 is
+ * refused by name: with the libcudadevrt of CUDA 13.0, an H200 writes 0 whatever the value is. */
 #define MEMSET(suffix)                                                                             \
     ".visible .func (.param .b32 error) __cudaCDP2MemsetAsync" suffix                              \
     "(\n    .param .b64 to, .param .b32 value, .param .b64 bytes, .param .b64 stream) {\n"         \
     ".reg .pred %p; .reg .b32 %e, %v, %n; .reg .b64 %to, %bytes, %s, %b, %q;\n"                    \
     "ld.param.u64 %to, [to]; ld.param.u32 %v, [value]; ld.param.u64 %bytes, [bytes];\n"            \
     "ld.param.u64 %s, [stream]; mov.u32 %e, 0; setp.eq.u64 %p, %bytes, 0; @%p bra DONE;\n"         \
+    "and.b32 %n, %v, 255; setp.eq.u32 %p, %n, 0; @%p bra ZERO;\n"                                  \
+    "call __cudaCDP2MemsetAsync_of_a_value_but_0; ZERO:\n"                                         \
     "add.s64 %b, %bytes, 255; shr.u64 %b, %b, 8; min.u64 %b, %b, 64; cvt.u32.u64 %n, %b;\n"        \
     "mov.u64 %b, cudaMemsetAsync_in_a_kernel;\n"                                                   \
     "{ .param .b64 r; .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 t[12];\n"      \
@@ -72,6 +75,7 @@ static const char memset_text[] =
     "    .param .align 4 .b8 g[12], .param .align 4 .b8 t[12], .param .b32 m);\n"
     ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 q, .param .b64 s);\n"
     ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2_ptsz(.param .b64 q, .param .b64 s);\n"
+    ".extern .func __cudaCDP2MemsetAsync_of_a_value_but_0();\n"
     ".visible .entry cudaMemsetAsync_in_a_kernel(\n"
     "    .param .u64 to, .param .u64 bytes, .param .u32 value) {\n"
     ".reg .pred %p; .reg .b32 %v, %i, %n, %t; .reg .b64 %to, %at, %bytes, %step, %x;\n"
