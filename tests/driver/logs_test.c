@@ -72,7 +72,7 @@ START_TEST(where_there_is_no_room_the_newest_are_given)
     ck_assert_uint_eq(again, from);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuLogsDumpToMemory(NULL, text, &none, 0));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuLogsDumpToMemory(NULL, NULL, &none, 0));
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuLogsCurrent(&from, 1));
+    OK(cuLogsCurrent(&from, 1)); /* as on an H200 */
     FAILS(CUDA_ERROR_INVALID_VALUE, cuLogsCurrent(NULL, 0));
 }
 END_TEST
