@@ -108,11 +108,15 @@ START_TEST(an_extended_launch_takes_attributes)
     OK(cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
     ck_assert_uint_eq(first_word(p), 6);
     attributes[2].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+    FAILS(CUDA_ERROR_INVALID_HANDLE,
+          cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL)); /* no event */
+    attributes[2].id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
     FAILS(CUDA_ERROR_NOT_SUPPORTED,
           cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 1);
-    ck_assert_ptr_nonnull(strstr(test_sentence(test_find(TRACE_FINDING, 0, "not supported")),
-                                 "launch attribute CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT"));
+    ck_assert_ptr_nonnull(
+        strstr(test_sentence(test_find(TRACE_FINDING, 0, "not supported")),
+               "launch attribute CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
     attributes[2].id = (CUlaunchAttributeID)99; /* CUDA has none, and a GPU says so */
     FAILS(CUDA_ERROR_INVALID_VALUE,
           cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));

@@ -882,6 +882,8 @@ static CUresult submit_telling(CUfunction handle, CUstream stream_handle,
     if (event == NULL) return capture_refuse(stream, object_error(told->event));
     if (!(event->flags & CU_EVENT_DISABLE_TIMING) || (event->flags & CU_EVENT_INTERPROCESS))
         return capture_refuse(stream, CUDA_ERROR_INVALID_VALUE);
+    if (event->object.context != stream->object.context) /* recording says so, before the launch */
+        return driver_cuEventRecord(told->event, stream_handle);
     TRY(submit_launch(handle, stream_handle, shape, parameters, extra));
     if (stream->captured == NULL)
         return record_early(handle, event, stream_handle, stream, told->at_once);
