@@ -91,9 +91,11 @@ struct event {
     unsigned flags;
     struct timeline_op *record; /* the latest record; NULL: never recorded */
     struct timeline_op *early;  /* the kernel that recorded it before its end; NULL: none did */
-    struct captured *captured;  /* what a capture recorded after `record`; NULL: nothing */
-    bool tried;                 /* the program has called a function that records it */
-    uint64_t request;           /* of the call that created it */
+    uint64_t early_in;          /* the id of that kernel's stream */
+    bool early_legacy, early_blocking; /* what that stream is */
+    struct captured *captured;         /* what a capture recorded after `record`; NULL: nothing */
+    bool tried;                        /* the program has called a function that records it */
+    uint64_t request;                  /* of the call that created it */
     /* The first wait for the event before it was recorded (a possible mistake): return address,
      * request and stack; 0: none. */
     uint64_t waited, waited_request;

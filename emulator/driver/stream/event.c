@@ -76,6 +76,14 @@ void event_set_record(struct event *event, struct timeline_op *op)
     if (event->flags & CU_EVENT_INTERPROCESS) timeline_finish(op);
 }
 
+void event_set_early(struct event *event, struct timeline_op *kernel, const struct stream *stream)
+{
+    event->early = kernel;
+    event->early_in = stream->object.id;
+    event->early_legacy = stream_is_legacy(stream);
+    event->early_blocking = stream_is_blocking(stream);
+}
+
 CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 {
     struct event *event;

@@ -32,6 +32,9 @@ CUresult stream_for_work(CUstream handle, struct stream **stream);
 /* Is it the legacy default stream? Is it a stream that synchronises with the legacy default
  * stream? */
 bool stream_is_legacy(const struct stream *stream);
+/* The event's latest record was made by a kernel of that stream that lets others begin before its
+ * end. Takes over a reference to the kernel. */
+void event_set_early(struct event *event, struct timeline_op *kernel, const struct stream *stream);
 /* Clamps a priority, as documented for cuStreamCreateWithPriority. */
 int stream_priority_kept(int priority);
 bool stream_is_blocking(const struct stream *stream);

@@ -863,7 +863,7 @@ static CUresult record_early(CUfunction handle, struct event *event, CUstream st
     struct timeline_op *kernel = timeline_op_retain(timeline_stream_last(stream->time));
     const CUresult code = driver_cuEventRecord((CUevent)event, stream_handle);
     if (code == CUDA_SUCCESS && (at_once || exec_function_info(function->code)->triggers))
-        event->early = kernel;
+        event_set_early(event, kernel, stream);
     else
         timeline_op_release(kernel);
     return code;

@@ -1,5 +1,5 @@
 // Right: a kernel behind another one's programmatic event, in another stream, waits for all of it
-// before it reads what it has written.
+// before it reads what it has written. In the same stream one waits for all of it anyway.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -18,6 +18,12 @@ __global__ void shift(const int *values, int *shifted)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     cudaGridDependencySynchronize();
+    shifted[i] = values[(i + 1) % N];
+}
+
+__global__ void shift_at_once(const int *values, int *shifted)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     shifted[i] = values[(i + 1) % N];
 }
 
@@ -52,6 +58,11 @@ int main()
         printf("%d\n", last);
         return 1;
     }
+    if (cudaLaunchKernelEx(&config, fill, values) != cudaSuccess ||
+        cudaStreamWaitEvent(first, event, 0) != cudaSuccess)
+        return 2;
+    shift_at_once<<<N / THREADS, THREADS, 0, first>>>(values, shifted);
+    if (cudaDeviceSynchronize() != cudaSuccess) return 2;
     return cudaFree(values) != cudaSuccess || cudaFree(shifted) != cudaSuccess ||
            cudaEventDestroy(event) != cudaSuccess || cudaStreamDestroy(first) != cudaSuccess ||
            cudaStreamDestroy(second) != cudaSuccess;
