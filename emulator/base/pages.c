@@ -88,22 +88,20 @@ static bool zero_again(unsigned char *pages, size_t bytes)
     return true;
 }
 
-void pages_give(void *pages, size_t bytes)
-{
-    if (bytes < LEAST)
-        free(pages);
-    else if (pages != NULL && bytes <= MOST_KEPT && zero_again(pages, bytes))
-        keep(pages, bytes);
-    else if (pages != NULL)
-        munmap(pages, bytes);
-}
-
 void pages_give_few(void *pages, size_t bytes)
 {
     if (bytes < LEAST)
         free(pages);
     else if (pages != NULL)
         munmap(pages, bytes);
+}
+
+void pages_give(void *pages, size_t bytes)
+{
+    if (pages != NULL && bytes >= LEAST && bytes <= MOST_KEPT && zero_again(pages, bytes))
+        keep(pages, bytes);
+    else
+        pages_give_few(pages, bytes);
 }
 
 void pages_give_zeroed(void *pages, size_t bytes)

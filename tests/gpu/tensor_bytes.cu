@@ -23,40 +23,17 @@ FORMS(e5m2, e5m2)
     {                                                                                              \
         "m16n8k32 " #a " " #b " f16", h32_##a##_##b, A, B, F16                                     \
     }
-static const struct {
-    const char *name;
-    Kernel *kernel;
-    Type a, b, c;
-} rows[] = {ROWS(e4m3, e4m3, E4M3, E4M3), ROWS(e4m3, e5m2, E4M3, E5M2),
-            ROWS(e5m2, e4m3, E5M2, E4M3), ROWS(e5m2, e5m2, E5M2, E5M2)};
+static const Product products[] = {ROWS(e4m3, e4m3, E4M3, E4M3), ROWS(e4m3, e5m2, E4M3, E5M2),
+                                   ROWS(e5m2, e4m3, E5M2, E4M3), ROWS(e5m2, e5m2, E5M2, E5M2)};
 
 int main()
 {
-    static const struct {
-        const char *name;
-        Range range;
-        bool spoilt;
-    } cases[] = {
+    static const Case cases[] = {
         {"near", {0, 0, 0, 0}, false},        {"far", {0, 0, 0, 3}, false},
         {"further", {0, 0, 0, 6}, false},     {"a subnormal", {-7, 3, -9, 3}, false},
         {"small", {-10, -10, -18, 5}, false}, {"large", {7, 7, 14, 2}, false},
         {"infinities", {0, 0, 0, 1}, true},
     };
-    Warp *warp;
-    CHECK(cudaMallocManaged(&warp, sizeof *warp));
-    for (const auto &row : rows) {
-        seed = 1;
-        for (const auto &c : cases) {
-            uint64_t all = 14695981039346656037u;
-            for (int r = 0; r < RUNS; r++) {
-                fill(warp, row.a, row.b, row.c, c.range);
-                if (c.spoilt) spoil(warp, row.a, row.b, row.c);
-                run(row.kernel, warp);
-                all = hash(all, warp->d, sizeof warp->d);
-            }
-            printf("%s, %s: %016llx\n", row.name, c.name, (unsigned long long)all);
-        }
-    }
-    CHECK(cudaFree(warp));
+    ask_for_all(products, cases);
     return 0;
 }

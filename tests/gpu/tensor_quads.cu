@@ -16,43 +16,21 @@ LAYOUTS(col, row)
 LAYOUTS(col, col)
 
 #define ROWS(a, b)                                                                                 \
-    {#a "." #b " f32", f32_##a##_##b, F32}, {#a "." #b " f16", f16_##a##_##b, F16},                \
+    {#a "." #b " f32", f32_##a##_##b, F16, F16, F32},                                              \
+        {#a "." #b " f16", f16_##a##_##b, F16, F16, F16},                                          \
     {                                                                                              \
-#a "." #b " f16 to f32", mix_##a##_##b, F16                                                \
+#a "." #b " f16 to f32", mix_##a##_##b, F16, F16, F16                                      \
     }
-static const struct {
-    const char *name;
-    Kernel *kernel;
-    Type sum;
-} rows[] = {ROWS(row, row), ROWS(row, col), ROWS(col, row), ROWS(col, col)};
+static const Product products[] = {ROWS(row, row), ROWS(row, col), ROWS(col, row), ROWS(col, col)};
 
 int main()
 {
-    static const struct {
-        const char *name;
-        Range range;
-        bool spoilt;
-    } cases[] = {
+    static const Case cases[] = {
         {"near", {0, 0, 0, 0}, false},        {"far", {0, 0, 0, 3}, false},
         {"further", {0, 0, 0, 7}, false},     {"a subnormal", {-15, 6, -9, 4}, false},
         {"small", {-12, -12, -18, 4}, false}, {"large", {8, 8, 14, 2}, false},
         {"infinities", {0, 0, 0, 1}, true},
     };
-    Warp *warp;
-    CHECK(cudaMallocManaged(&warp, sizeof *warp));
-    for (const auto &row : rows) {
-        seed = 1;
-        for (const auto &c : cases) {
-            uint64_t all = 14695981039346656037u;
-            for (int r = 0; r < RUNS; r++) {
-                fill(warp, F16, F16, row.sum, c.range);
-                if (c.spoilt) spoil(warp, F16, F16, row.sum);
-                run(row.kernel, warp);
-                all = hash(all, warp->d, sizeof warp->d);
-            }
-            printf("%s, %s: %016llx\n", row.name, c.name, (unsigned long long)all);
-        }
-    }
-    CHECK(cudaFree(warp));
+    ask_for_all(products, cases);
     return 0;
 }

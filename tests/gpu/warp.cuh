@@ -1,12 +1,9 @@
 // What programs share that ask a GPU for products of a warp: registers, numbers, cases.
 #pragma once
 #include "gpu.cuh"
+#include "numbers.cuh"
 
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
+#include <cstdio>
 
 constexpr int LANES = 32, RUNS = 10;
 
@@ -48,44 +45,9 @@ using Kernel = void(Warp *);
         for (int i = 0; i < 8; i++) w->d[i][l] = d[i];                                             \
     }
 
-inline uint64_t seed;
-inline uint64_t draw()
-{
-    uint64_t z = (seed += 0x9e3779b97f4a7c15ull);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-    return z ^ z >> 31;
-}
-
-enum Type { F16, BF16, TF32, F32, E4M3, E5M2, BITS };
-
 inline int width_of(Type type)
 {
     return type == F16 || type == BF16 ? 16 : type == E4M3 || type == E5M2 ? 8 : 32;
-}
-
-inline uint32_t bits_of(Type type, float value)
-{
-    uint32_t bits;
-    if (type == F16) {
-        const __half half = __float2half_rz(value);
-        uint16_t low;
-        memcpy(&low, &half, sizeof low);
-        return low;
-    }
-    if (type == E4M3 || type == E5M2)
-        return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, type == E4M3 ? __NV_E4M3 : __NV_E5M2);
-    memcpy(&bits, &value, sizeof bits);
-    return type == BF16 ? bits >> 16 : type == TF32 ? bits & 0xffffe000u : bits;
-}
-
-// Of an exponent from `middle` - `spread` to `middle` + `spread`, or 0.
-inline uint32_t any(Type type, int middle, int spread)
-{
-    const int exponent = middle + (int)(draw() % (unsigned)(2 * spread + 1)) - spread;
-    const float size = ldexpf(1.0f + (float)(draw() >> 41) * 0x1p-23f, exponent);
-    const bool negative = draw() & 1, nothing = draw() % 16 == 0;
-    return bits_of(type, nothing ? 0.0f : negative ? -size : size);
 }
 
 inline uint32_t word_of(Type type, int middle, int spread)
@@ -94,13 +56,6 @@ inline uint32_t word_of(Type type, int middle, int spread)
     uint32_t word = 0;
     for (int at = 0; at < 32; at += width_of(type)) word |= any(type, middle, spread) << at;
     return word;
-}
-
-inline uint64_t hash(uint64_t so_far, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        so_far = (so_far ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
-    return so_far;
 }
 
 inline void run(Kernel *kernel, Warp *warp)
@@ -135,4 +90,39 @@ inline void spoil(Warp *warp, Type a, Type b, Type c)
     warp->a[0][9] = warp->b[0][20] = 0;
     warp->c[0][12] = infinities[c];
     warp->c[1][27] = nans[c];
+}
+
+// A product to ask for, and the types of its factors and of what is added.
+struct Product {
+    const char *name;
+    Kernel *kernel;
+    Type a, b, c;
+};
+
+struct Case {
+    const char *name;
+    Range range;
+    bool spoilt;
+};
+
+// Prints a line for each case of each product.
+template <size_t PRODUCTS, size_t CASES>
+void ask_for_all(const Product (&products)[PRODUCTS], const Case (&cases)[CASES])
+{
+    Warp *warp;
+    CHECK(cudaMallocManaged(&warp, sizeof *warp));
+    for (const Product &product : products) {
+        seed = 1;
+        for (const Case &c : cases) {
+            uint64_t all = 14695981039346656037u;
+            for (int r = 0; r < RUNS; r++) {
+                fill(warp, product.a, product.b, product.c, c.range);
+                if (c.spoilt) spoil(warp, product.a, product.b, product.c);
+                run(product.kernel, warp);
+                all = hash(all, warp->d, sizeof warp->d);
+            }
+            printf("%s, %s: %016llx\n", product.name, c.name, (unsigned long long)all);
+        }
+    }
+    CHECK(cudaFree(warp));
 }
