@@ -134,14 +134,22 @@ EXEC_OWNERS_SLOW void exec_owners_add(struct exec_owners *owners, enum exec_acce
 struct exec_owned_some {
     uint8_t bytes[EXEC_OWNED_SECTOR];
 };
-typedef uint8_t exec_owned __attribute__((vector_size(EXEC_OWNED_SECTOR), aligned(1)));
+/* A part of a sector's bytes: what every host compares at once. Of longer vectors gcc makes bytes
+ * where the host has no such instruction. */
+typedef uint8_t exec_owned __attribute__((vector_size(16), aligned(1)));
+enum { EXEC_OWNED_PARTS = EXEC_OWNED_SECTOR / sizeof(exec_owned) };
 
 static inline bool exec_owned_any(const exec_owned *bytes)
 {
-    uint64_t parts[EXEC_OWNED_SECTOR / sizeof(uint64_t)], any = 0;
-    memcpy(parts, bytes, sizeof parts);
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) any |= parts[k];
-    return any != 0;
+    uint64_t halves[2];
+    memcpy(halves, bytes, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
+/* Returns 0xff for each byte that has an owner other than `me`. */
+static inline exec_owned exec_owned_strange(exec_owned of, uint8_t me)
+{
+    return ~((exec_owned)(of == 0) | (exec_owned)(of == me));
 }
 
 /* Returns true if no block but `me` has touched these bytes of the sector at `offset`. */
@@ -152,10 +160,20 @@ EXEC_OWNER_RACES static inline bool exec_owners_some_free(const struct exec_owne
 {
     const uint8_t owner = owners->sectors[access][offset / EXEC_OWNED_SECTOR];
     if (owner != EXEC_OWNED_APART) return !exec_owner_is_stranger(owner, me);
-    const exec_owned of = *(const exec_owned *)(owners->bytes[access] + offset);
-    const exec_owned strange =
-        (exec_owned)(of != 0) & (exec_owned)(of != me) & *(const exec_owned *)some->bytes;
+    const exec_owned *of = (const exec_owned *)(owners->bytes[access] + offset);
+    const exec_owned *mine = (const exec_owned *)some->bytes;
+    exec_owned strange = {0};
+    for (unsigned k = 0; k < EXEC_OWNED_PARTS; k++)
+        strange |= exec_owned_strange(of[k], me) & mine[k];
     return !exec_owned_any(&strange);
+}
+
+static inline bool exec_owned_all(const struct exec_owned_some *some)
+{
+    const exec_owned *mine = (const exec_owned *)some->bytes;
+    exec_owned others = {0};
+    for (unsigned k = 0; k < EXEC_OWNED_PARTS; k++) others |= ~mine[k];
+    return !exec_owned_any(&others);
 }
 
 /* Makes `me` their owner, or EXEC_OWNED_BY_MANY of those that have another. */
@@ -166,10 +184,9 @@ EXEC_OWNER_RACES static inline void exec_owners_own_some(struct exec_owners *own
 {
     uint8_t *sector = &owners->sectors[access][offset / EXEC_OWNED_SECTOR];
     exec_owned *apart = (exec_owned *)(owners->bytes[access] + offset);
-    const exec_owned mine = *(const exec_owned *)some->bytes;
-    const exec_owned others = ~mine;
+    const exec_owned *mine = (const exec_owned *)some->bytes;
     if (*sector == me) return;
-    if (*sector == 0 && !exec_owned_any(&others)) {
+    if (*sector == 0 && exec_owned_all(some)) {
         *sector = me;
         return;
     }
@@ -177,9 +194,11 @@ EXEC_OWNER_RACES static inline void exec_owners_own_some(struct exec_owners *own
         if (*sector != 0) memset(apart, *sector, EXEC_OWNED_SECTOR);
         *sector = EXEC_OWNED_APART;
     }
-    const exec_owned of = *apart;
-    const exec_owned strange = (exec_owned)(of != 0) & (exec_owned)(of != me);
-    *apart = (of & others) | (((strange & EXEC_OWNED_BY_MANY) | (~strange & me)) & mine);
+    for (unsigned k = 0; k < EXEC_OWNED_PARTS; k++) {
+        const exec_owned strange = exec_owned_strange(apart[k], me);
+        const exec_owned new = (strange & EXEC_OWNED_BY_MANY) | (~strange & me);
+        apart[k] = (apart[k] & ~mine[k]) | (new &mine[k]);
+    }
 }
 
 /* ---- fast path: whole sectors without another owner ------------------------------------------ */
