@@ -140,7 +140,7 @@ void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst
     const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
     const uint32_t thread = warp->index * EXEC_LANES, bytes = element * count;
     uint32_t changing = 0;
-    if (!(looks & EXEC_LOOK_UPDATES)) return;
+    if (!(looks & EXEC_LOOK_UPDATES) || exec_places_apart(address, mask, bytes)) return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t host = address[l] + delta, offset = host - cache->delta - cache->low;

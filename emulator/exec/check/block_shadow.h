@@ -28,18 +28,18 @@ enum {
     EXEC_NEAR_WIDEST = 16, /* most bytes of a lane's access that is handled as a row */
 };
 
-/* A line of memory. Most lines are touched once, by a warp's row. Such a line stores that row
- * itself and gets cells only when another touch comes. */
+/* A line of memory. Most lines are touched once, by a warp's row, or read and then written by one.
+ * Such a line stores that row itself and gets cells only when another touch comes. */
 struct exec_block_shadow_line {
     uint64_t line;   /* address >> EXEC_NEAR_LINE_BITS */
     int32_t touched; /* moment of the last touch, as in a cell */
     int32_t settled; /* while the floor is this, loads add nothing; check/block_shadow_row.h */
     int32_t row;     /* cell value of the row's first thread in this line; 0: the line has cells */
-    uint32_t site;   /* source position of the row */
-    uint8_t begin;   /* first byte of the row in the line */
-    uint8_t bytes;   /* bytes of the row in the line */
+    uint32_t sites[2]; /* source positions of the row's WRITE and READ: enum exec_kept */
+    uint8_t begin;     /* first byte of the row in the line */
+    uint8_t bytes;     /* bytes of the row in the line */
     uint8_t lane_bits; /* a lane's bytes are 1 << lane_bits */
-    uint8_t kept;      /* enum exec_kept: WRITE or READ */
+    uint8_t kept;      /* bitmap: which of WRITE and READ the row is */
 };
 
 struct exec_block_shadow {
@@ -137,13 +137,16 @@ static inline void exec_block_shadow_fill(const struct exec_block_shadow *near,
 {
     const struct exec_shadow *shadow = near->shadow;
     const size_t first = (exec_block_shadow_offset(near, line) + line->begin) >> shadow->shift;
-    int32_t *cells = shadow->cells[line->kept] + first;
-    uint32_t *sites = shadow->sites[line->kept] + first;
     const uint32_t count = (uint32_t)line->bytes >> shadow->shift;
     const uint32_t of_lane = line->lane_bits - shadow->shift;
-    for (uint32_t k = 0; k < count; k++) {
-        cells[k] = line->row + (int32_t)(k >> of_lane);
-        sites[k] = line->site;
+    for (unsigned kept = EXEC_KEPT_WRITE; kept <= EXEC_KEPT_READ; kept++) {
+        int32_t *cells = shadow->cells[kept] + first;
+        uint32_t *sites = shadow->sites[kept] + first;
+        if (!(line->kept >> kept & 1)) continue;
+        for (uint32_t k = 0; k < count; k++) {
+            cells[k] = line->row + (int32_t)(k >> of_lane);
+            sites[k] = line->sites[kept];
+        }
     }
     line->row = 0;
 }

@@ -1,5 +1,5 @@
 /* The fast paths of exec_block_shadow: rows of a full warp, all lanes at once in loops that the
- * compiler vectorises, and loads of words at any address. What they cannot settle they leave to
+ * compiler vectorises, and loads and stores at any address. What they cannot settle they leave to
  * exec_block_shadow_lanes. For the handlers of loads and stores, and for machine code. Private to
  * emulator/exec.
  */
@@ -70,24 +70,39 @@ static inline void exec_block_shadow_settle(const struct exec_shadow *shadow,
     if (!open) line->settled = floor;
 }
 
-/* Stores the row's part in the line itself, if it is the only touch of the line or repeats the
- * stored row by the same threads. Returns false if the line needs cells. */
+/* Stores the row's part in the line itself, if it is the only touch of the line or the same threads
+ * have touched just these bytes: x = x + y reads and writes them in one moment. Returns false if
+ * the line needs cells. */
 static inline bool exec_block_shadow_alone(struct exec_block_shadow_line *line, bool fresh,
                                            uint8_t begin, uint8_t bytes, uint8_t lane_bits,
                                            enum exec_kept kept, int32_t cell, uint32_t site)
 {
     const bool again = line->row && line->begin == begin && line->bytes == bytes &&
-                       line->lane_bits == lane_bits && line->kept == kept &&
+                       line->lane_bits == lane_bits &&
                        ((line->row ^ cell) & EXEC_SHADOW_THREAD) == 0;
-    if (!fresh && !again) return false;
+    const bool joins = line->row == cell || line->kept == 1u << kept;
+    if (!fresh && !(again && joins)) return false;
+    line->kept = (uint8_t)((fresh ? 0 : line->kept) | 1u << kept);
     line->row = cell;
-    line->site = site;
+    line->sites[kept] = site;
     line->begin = begin;
     line->bytes = bytes;
     line->lane_bits = lane_bits;
-    line->kept = (uint8_t)kept;
     return true;
 }
+
+/* Returns true if a store of the values that the row's part of the line holds already changes
+ * nothing here: nobody else has touched the line. */
+static inline bool exec_block_shadow_is_own(const struct exec_block_shadow_line *line, bool fresh,
+                                            uint8_t begin, uint8_t bytes, uint8_t lane_bits,
+                                            int32_t thread)
+{
+    return fresh || (line->row && line->begin == begin && line->bytes == bytes &&
+                     line->lane_bits == lane_bits && (line->row & EXEC_SHADOW_THREAD) == thread);
+}
+
+/* How many of the elements that a warp stores differ from what memory holds. */
+enum exec_changed { EXEC_CHANGED_NONE, EXEC_CHANGED_SOME, EXEC_CHANGED_ALL };
 
 /* The elements of a full warp's lanes, which are adjacent. */
 struct exec_block_shadow_run {
@@ -96,11 +111,11 @@ struct exec_block_shadow_run {
     uint32_t each; /* ... of which an element has so many, a power of two */
 };
 
-/* wanted[k] is 1 if unit k counts: for a store, if the store changes it. `all`: every unit counts.
- * Returns false if the slow path must handle the row lane by lane. */
+/* wanted[k] is 1 if unit k counts: for a store, if the store changes it. `changed`: how many count;
+ * of a load all do. Returns false if the slow path must handle the row lane by lane. */
 static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct exec_inst *inst,
                                          const struct exec_block_shadow_run *run, bool store,
-                                         const uint32_t *wanted, bool all)
+                                         const uint32_t *wanted, enum exec_changed changed)
 {
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     const enum exec_kept kept = store ? EXEC_KEPT_WRITE : EXEC_KEPT_READ;
@@ -121,9 +136,14 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
         struct exec_block_shadow_line *line =
             exec_block_shadow_find(near, at >> EXEC_NEAR_LINE_BITS, !store, &fresh);
         if (line == NULL) continue;
-        if (all && exec_block_shadow_alone(
-                       line, fresh, (uint8_t)inside, (uint8_t)(part.count * unit), lane_bits, kept,
-                       now | exec_block_shadow_thread(&part, 0), inst->position))
+        const uint8_t begin = (uint8_t)inside, bytes = (uint8_t)(part.count * unit);
+        const int32_t thread = exec_block_shadow_thread(&part, 0);
+        if (changed == EXEC_CHANGED_ALL &&
+            exec_block_shadow_alone(line, fresh, begin, bytes, lane_bits, kept, now | thread,
+                                    inst->position))
+            continue;
+        if (changed == EXEC_CHANGED_NONE &&
+            exec_block_shadow_is_own(line, fresh, begin, bytes, lane_bits, thread))
             continue;
         if (!exec_block_shadow_open(near, line, unit)) continue;
         if (1u << shadow->shift != unit || shadow->atomics || shadow->converses) return false;
@@ -152,7 +172,7 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
     return true;
 }
 
-/* ---- loads of words at any address ----------------------------------------------------------- */
+/* ---- loads at any address -------------------------------------------------------------------- */
 
 /* All 32 words of a line, each read by one lane: in order, rotated or reversed, say. threads[k]
  * reads word k. Returns false if a store may conflict. */
@@ -180,8 +200,8 @@ static inline bool exec_block_shadow_read_line(struct exec_block_shadow *near,
     return true;
 }
 
-/* Records the load of one word. Returns false if a store may conflict. */
-static inline bool exec_block_shadow_read_word(struct exec_shadow *shadow, size_t index,
+/* Records the load of one cell. Returns false if a store may conflict. */
+static inline bool exec_block_shadow_read_cell(struct exec_shadow *shadow, size_t index,
                                                int32_t thread, uint32_t site)
 {
     const int32_t write = shadow->cells[EXEC_KEPT_WRITE][index];
@@ -197,7 +217,7 @@ static inline bool exec_block_shadow_read_word(struct exec_shadow *shadow, size_
 static inline bool exec_block_shadow_cells(const struct exec_block_shadow *near,
                                            struct exec_block_shadow_line *line)
 {
-    if (line->row && line->lane_bits < 2) return false;
+    if (line->row && line->lane_bits < near->shadow->shift) return false;
     if (line->row) exec_block_shadow_fill(near, line);
     return true;
 }
@@ -245,21 +265,22 @@ static inline bool exec_block_shadow_read_whole(struct exec_block_shadow *near,
            exec_block_shadow_read_line(near, line, threads, site);
 }
 
-/* Loads by the lanes of `mask`, of `bytes` bytes each, 4 or 8. Returns false if the slow path must
- * handle the access lane by lane; what has been recorded by then is correct. */
+/* Loads by the lanes of `mask`, of `bytes` bytes each. Returns false if the slow path must handle
+ * the access lane by lane; what has been recorded by then is correct. */
 static inline bool exec_block_shadow_read(struct exec_warp *warp, const struct exec_inst *inst,
                                           const uint64_t *address, uint32_t mask, uint32_t bytes)
 {
     struct exec_block_shadow *near = warp->block->near;
     const int32_t first = (int32_t)(warp->index * EXEC_LANES);
     uint64_t before = UINT64_MAX;
-    size_t index = 0;
+    size_t start = 0;
     bool all = false, fresh;
-    if (near == NULL || near->shadow->cells[0] == NULL || near->shadow->shift != 2 ||
+    if (near == NULL || near->shadow->cells[0] == NULL || bytes >> near->shadow->shift == 0 ||
         near->shadow->atomics || near->shadow->converses)
         return false;
+    const unsigned shift = near->shadow->shift;
     near->shadow->touched |= 1u << warp->index;
-    if (mask == EXEC_ALL && bytes == 4 &&
+    if (mask == EXEC_ALL && bytes == 4 && shift == 2 &&
         exec_block_shadow_read_whole(near, address, first, inst->position, &all))
         return true;
     if (all) return false;
@@ -270,31 +291,38 @@ static inline bool exec_block_shadow_read(struct exec_warp *warp, const struct e
                 exec_block_shadow_find(near, address[l] >> EXEC_NEAR_LINE_BITS, true, &fresh);
             if (line == NULL || !exec_block_shadow_cells(near, line)) return false;
             before = address[l] >> EXEC_NEAR_LINE_BITS;
-            index = exec_block_shadow_offset(near, line) / 4;
+            start = exec_block_shadow_offset(near, line);
         }
-        for (uint32_t k = 0; k < bytes / 4; k++)
-            if (!exec_block_shadow_read_word(near->shadow,
-                                             index + address[l] % EXEC_NEAR_LINE / 4 + k,
-                                             first + (int32_t)l, inst->position))
+        const size_t index = (start + address[l] % EXEC_NEAR_LINE) >> shift;
+        for (uint32_t k = 0; k < bytes >> shift; k++)
+            if (!exec_block_shadow_read_cell(near->shadow, index + k, first + (int32_t)l,
+                                             inst->position))
                 return false;
     }
     return true;
 }
 
-/* ---- stores of words at any address ---------------------------------------------------------- */
+/* ---- stores at any address ------------------------------------------------------------------- */
 
-/* Records the store of one word. Returns false if it may conflict. */
-static inline bool exec_block_shadow_write_word(struct exec_shadow *shadow, size_t index,
+/* Returns true if something may have to order that touch before one by `thread`. */
+static inline bool exec_block_shadow_is_strange(const struct exec_shadow *shadow, int32_t cell,
+                                                int32_t thread)
+{
+    if (cell < shadow->floor || (cell & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) == thread)
+        return false;
+    const int32_t warp = thread / EXEC_LANES;
+    return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp || cell >= shadow->warp_floor[warp];
+}
+
+/* Records the store of one cell. Returns false if it may conflict. */
+static inline bool exec_block_shadow_write_cell(struct exec_shadow *shadow, size_t index,
                                                 int32_t thread, bool changes, uint32_t site)
 {
     static const enum exec_kept kept[] = {EXEC_KEPT_WRITE, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER};
     int32_t *write = &shadow->cells[EXEC_KEPT_WRITE][index];
     bool strange[sizeof kept / sizeof *kept];
-    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
-        const int32_t cell = shadow->cells[kept[k]][index];
-        strange[k] =
-            cell >= shadow->floor && (cell & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) != thread;
-    }
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+        strange[k] = exec_block_shadow_is_strange(shadow, shadow->cells[kept[k]][index], thread);
     if (!changes) {
         if (strange[0]) *write = 0;
         return true;
@@ -305,16 +333,26 @@ static inline bool exec_block_shadow_write_word(struct exec_shadow *shadow, size
     return true;
 }
 
-/* Stores by the lanes of `mask`, of one element of `bytes` bytes each, 4 or 8, from the slot `d`.
- * Returns false if the slow path must handle the access lane by lane; what has been recorded by
- * then is correct. */
+/* Returns true if two elements of `bytes` bytes, usually a constant, are different. */
+static inline bool exec_block_shadow_differ(const unsigned char *one, const unsigned char *other,
+                                            uint32_t bytes)
+{
+    if (bytes == 1) return *one != *other;
+    if (bytes == 2) return memcmp(one, other, 2) != 0;
+    if (bytes == 4) return memcmp(one, other, 4) != 0;
+    return bytes == 8 ? memcmp(one, other, 8) != 0 : memcmp(one, other, bytes) != 0;
+}
+
+/* Stores by the lanes of `mask`, of `count` elements of `element` bytes each, from the slots of a
+ * row of ops/memory.def. Returns false if the slow path must handle the access lane by lane; what
+ * has been recorded by then is correct. */
 static inline bool exec_block_shadow_write(struct exec_warp *warp, const struct exec_inst *inst,
                                            const struct exec_region_cache *cache,
-                                           const uint64_t *address, uint32_t mask, uint32_t bytes)
+                                           const uint64_t *address, uint32_t mask, uint32_t element,
+                                           uint32_t count)
 {
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     struct exec_block_shadow_line *line = NULL;
-    const unsigned char *values = exec_slot(warp, inst->d);
     const int32_t first = (int32_t)(warp->index * EXEC_LANES);
     uint64_t before = UINT64_MAX;
     if (near == NULL) return true;
@@ -327,18 +365,21 @@ static inline bool exec_block_shadow_write(struct exec_warp *warp, const struct 
         if (address[l] >> EXEC_NEAR_LINE_BITS != before) {
             before = address[l] >> EXEC_NEAR_LINE_BITS;
             line = exec_block_shadow_find(near, before, false, &fresh);
-            if (line != NULL && !exec_block_shadow_open(near, line, 4)) return true;
-            if (shadow->shift != 2 || shadow->atomics || shadow->converses) return false;
+            if (line != NULL && !exec_block_shadow_open(near, line, element < 4 ? element : 4))
+                return true;
+            if (shadow->atomics || shadow->converses) return false;
         }
         if (line == NULL) continue;
-        const bool changes = bytes == 4 ? memcmp(memory, values + 4 * (size_t)l, 4) != 0
-                                        : memcmp(memory, values + 8 * (size_t)l, 8) != 0;
-        const size_t index =
-            (exec_block_shadow_offset(near, line) + address[l] % EXEC_NEAR_LINE) / 4;
-        for (uint32_t k = 0; k < bytes / 4; k++)
-            if (!exec_block_shadow_write_word(shadow, index + k, first + (int32_t)l, changes,
-                                              inst->position))
-                return false;
+        size_t index =
+            (exec_block_shadow_offset(near, line) + address[l] % EXEC_NEAR_LINE) >> shadow->shift;
+        for (uint32_t k = 0; k < count; k++) {
+            const bool changes = exec_block_shadow_differ(
+                memory + k * (size_t)element, exec_stored(warp, inst, l, k, element), element);
+            for (uint32_t c = 0; c < element >> shadow->shift; c++)
+                if (!exec_block_shadow_write_cell(shadow, index++, first + (int32_t)l, changes,
+                                                  inst->position))
+                    return false;
+        }
     }
     return true;
 }

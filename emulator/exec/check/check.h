@@ -75,6 +75,27 @@ static inline unsigned exec_places_visit(struct exec_places *places, uint64_t at
     return before;
 }
 
+/* Returns true if no two lanes of `mask` access the same place: their addresses, multiples of
+ * `bytes`, ascend, or descend, or have places of their own. False: two may. */
+static inline bool exec_places_apart(const uint64_t *address, uint32_t mask, uint32_t bytes)
+{
+    const uint32_t behind = mask & (mask - 1);
+    bool up = true, down = true;
+    unsigned before = (unsigned)__builtin_ctz(mask);
+    for (uint32_t rest = behind; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        up &= address[l] > address[before];
+        down &= address[l] < address[before];
+        before = l;
+    }
+    struct exec_places places = {{0}};
+    for (uint32_t rest = mask; !up && !down && rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (exec_places_visit(&places, address[l] / bytes, l) != 0) return false;
+    }
+    return true;
+}
+
 /* Reports lost updates among lanes of a row of ops/memory.def that are about to store values
  * computed from what the memory held (EXEC_LOOK_UPDATES): where two lanes store different values to
  * the same address, one update is lost. `address` + `delta` is the host address. Equal values of

@@ -170,13 +170,20 @@ struct piece {
 static size_t pieces_of(const struct exec_region_cache *cache, const uint64_t *address,
                         uint32_t mask, uint32_t bytes, struct piece pieces[EXEC_LANES])
 {
+    uint8_t turned[2 * EXEC_OWNED_SECTOR] = {0}; /* an access at byte `at`, from that byte back */
     size_t count = 0;
+    memset(turned + EXEC_OWNED_SECTOR, 0xff, bytes);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const uint64_t offset = address[__builtin_ctz(rest)] - cache->low;
         const uint32_t at = (uint32_t)(offset % EXEC_OWNED_SECTOR);
-        if (count == 0 || pieces[count - 1].offset != offset - at)
-            pieces[count++] = (struct piece){.offset = offset - at};
-        memset(pieces[count - 1].some.bytes + at, 0xff, bytes);
+        const exec_owned *lane = (const exec_owned *)(turned + EXEC_OWNED_SECTOR - at);
+        if (count == 0 || pieces[count - 1].offset != offset - at) {
+            pieces[count].offset = offset - at;
+            memcpy(&pieces[count++].some, lane, EXEC_OWNED_SECTOR);
+            continue;
+        }
+        exec_owned *piece = (exec_owned *)pieces[count - 1].some.bytes;
+        for (unsigned k = 0; k < EXEC_OWNED_PARTS; k++) piece[k] |= lane[k];
     }
     return count;
 }

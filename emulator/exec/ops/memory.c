@@ -147,14 +147,15 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
 }
 
 /* Sets `changed` for each word, or element if that is smaller, of a row that a store changes.
- * Returns whether it changes all. */
+ * Returns how many it changes. */
 #define EXEC_DEFINE_CHANGED(T, slot_T, words)                                                      \
-    static inline bool changed_##T(const struct exec_warp *warp, const struct exec_inst *inst,     \
-                                   const void *row, uint32_t count, uint32_t *changed)             \
+    static inline enum exec_changed changed_##T(const struct exec_warp *warp,                      \
+                                                const struct exec_inst *inst, const void *row,     \
+                                                uint32_t count, uint32_t *changed)                 \
     {                                                                                              \
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
         const T *memory = row;                                                                     \
-        uint32_t all = 1;                                                                          \
+        uint32_t all = 1, any = 0;                                                                 \
         for (uint32_t k = 0; k < count; k++) {                                                     \
             const slot_T *value = exec_slot(warp, slots[k]);                                       \
             EXEC_FOR_LANES                                                                         \
@@ -162,9 +163,10 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
                 const uint32_t at = l * count + k, differs = memory[at] != (T)value[l];            \
                 for (uint32_t w = 0; w < (words); w++) changed[at * (words) + w] = differs;        \
                 all &= differs;                                                                    \
+                any |= differs;                                                                    \
             }                                                                                      \
         }                                                                                          \
-        return all;                                                                                \
+        return all ? EXEC_CHANGED_ALL : any ? EXEC_CHANGED_SOME : EXEC_CHANGED_NONE;               \
     }
 EXEC_DEFINE_CHANGED(u8, u32, 1)
 EXEC_DEFINE_CHANGED(u16, u32, 1)
@@ -186,25 +188,25 @@ static __attribute__((noinline)) void near_row(struct exec_warp *warp, const str
     const uint32_t unit = element < 4 ? element : 4;
     const bool store = kind.store;
     const void *row = (const void *)(uintptr_t)(address[0] + cache->delta);
-    bool all = true;
+    enum exec_changed changed = EXEC_CHANGED_ALL;
     if (!store)
         for (uint32_t k = 0; k < EXEC_LANES * bytes / unit; k++) wanted[k] = 1;
     else if (element == 1)
-        all = CHANGED(u8);
+        changed = CHANGED(u8);
     else if (element == 2)
-        all = CHANGED(u16);
+        changed = CHANGED(u16);
     else if (element == 4)
-        all = CHANGED(u32);
+        changed = CHANGED(u32);
     else
-        all = CHANGED(u64);
+        changed = CHANGED(u64);
     if (store) exec_owners_see(cache->owners, EXEC_STORE);
     const struct exec_block_shadow_run run = {
         .address = address[0], .unit = unit, .each = bytes / unit};
-    if (!exec_block_shadow_row(warp, inst, &run, store, wanted, all))
+    if (!exec_block_shadow_row(warp, inst, &run, store, wanted, changed))
         exec_block_shadow_lanes(warp, inst, cache, address, EXEC_ALL, element, count);
 }
 
-/* Loads of words at any addresses. */
+/* Loads and stores at any addresses. */
 static __attribute__((noinline)) bool near_read(struct exec_warp *warp,
                                                 const struct exec_inst *inst,
                                                 const uint64_t *address, uint32_t bytes)
@@ -215,12 +217,15 @@ static __attribute__((noinline)) bool near_read(struct exec_warp *warp,
 static __attribute__((noinline)) bool near_write(struct exec_warp *warp,
                                                  const struct exec_inst *inst,
                                                  const struct exec_region_cache *cache,
-                                                 const uint64_t *address, uint32_t bytes)
+                                                 const uint64_t *address, struct access_kind kind)
 {
     /* Lanes that take updates from each other are looked for by the slow path. */
-    if (exec_looks_of(warp->worker->function->program, inst) & EXEC_LOOK_UPDATES) return false;
+    if ((exec_looks_of(warp->worker->function->program, inst) & EXEC_LOOK_UPDATES) != 0 &&
+        !exec_places_apart(address, warp->mask, access_bytes(kind)))
+        return false;
     exec_owners_see(cache->owners, EXEC_STORE);
-    return exec_block_shadow_write(warp, inst, cache, address, warp->mask, bytes);
+    return exec_block_shadow_write(warp, inst, cache, address, warp->mask, kind.element,
+                                   kind.count);
 }
 
 static __attribute__((noinline)) void own_row(struct exec_warp *warp, const struct exec_inst *inst,
@@ -260,13 +265,10 @@ access_lanes(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *add
         !exec_grid_shadow_is_known(cache, &span, exec_owner_of(warp->block->index)))
         exec_grid_shadow_lanes(warp, inst, cache, address, warp->mask, bytes, &span);
     if (exec_block_shadow_wanted(cache) &&
-        (kind.store || !exec_block_shadow_is_known(warp, &span))) {
-        const bool words = kind.count == 1 && kind.element >= 4;
-        if (!words || !(kind.store ? near_write(warp, inst, cache, address, bytes)
-                                   : near_read(warp, inst, address, bytes)))
-            exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, kind.element,
-                                    kind.count);
-    }
+        (kind.store || !exec_block_shadow_is_known(warp, &span)) &&
+        !(kind.store ? near_write(warp, inst, cache, address, kind)
+                     : near_read(warp, inst, address, bytes)))
+        exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, kind.element, kind.count);
     EXEC_FOR_LANES address[l] += window.delta;
     return MEMORY_SCATTER;
 }

@@ -76,7 +76,7 @@ static __attribute__((noinline)) bool judge_load(struct exec_warp *warp,
 {
     if (!is_known_to_blocks(warp, cache, span)) return false;
     return is_known_to_threads(warp, cache, span) ||
-           (bytes >= 4 && exec_block_shadow_read(warp, inst, at, mask, bytes));
+           exec_block_shadow_read(warp, inst, at, mask, bytes);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ struct run {
     u64 at;
     u32 bytes, lane_bits; /* bytes of the whole run; a lane has 1 << lane_bits of them */
     u32 thread;           /* of the first element */
-    enum { CHANGED_NONE, CHANGED_SOME, CHANGED_ALL } changed;
+    enum exec_changed changed;
 };
 
 /* The part of a run in one line of check/block_shadow.h. */
@@ -108,13 +108,12 @@ static inline bool next_part(struct line_part *part, const struct run *run)
 }
 
 /* Records the run as the only access to each of its lines. Returns false when a line has others. A
- * run that changes nothing records nothing: for it, returns true when nobody in the block has
- * touched the lines since the block's last ordering point. */
+ * run that changes nothing records nothing. */
 static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, const struct run *run)
 {
     struct exec_block_shadow *near = warp->block->near;
     struct line_part part = {.bytes = 0};
-    if (near == NULL || run->changed == CHANGED_SOME) return false;
+    if (near == NULL || run->changed == EXEC_CHANGED_SOME) return false;
     struct exec_shadow *shadow = near->shadow;
     const s32 now = shadow->time << EXEC_SHADOW_TIME;
     while (next_part(&part, run)) {
@@ -122,8 +121,9 @@ static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, const
         struct exec_block_shadow_line *line =
             exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, false, &fresh);
         if (line == NULL) continue;
-        if (run->changed == CHANGED_NONE
-                ? !fresh
+        if (run->changed == EXEC_CHANGED_NONE
+                ? !exec_block_shadow_is_own(line, fresh, (u8)part.inside, (u8)part.bytes,
+                                            (u8)run->lane_bits, (s32)part.thread)
                 : !exec_block_shadow_alone(line, fresh, (u8)part.inside, (u8)part.bytes,
                                            (u8)run->lane_bits, EXEC_KEPT_WRITE,
                                            now | (s32)part.thread, inst->position))
@@ -178,17 +178,18 @@ INLINE void own_run(const struct exec_warp *warp, const struct exec_region_cache
             to[h] = (half_##T *)(uintptr_t)(at[h] + cache->delta);                                 \
             const half_##T half = *(const half_##T *)(const void *)(values + h * EXEC_HALF);       \
             const half_##T same = (half_##T)(*to[h] == half);                                      \
-            runs[h] = (struct run){.at = at[h],                                                    \
-                                   .bytes = BYTES,                                                 \
-                                   .lane_bits = (u32)__builtin_ctz((u32)sizeof(T)),                \
-                                   .thread = warp->index * EXEC_LANES + h * EXEC_HALF,             \
-                                   .changed = !__builtin_reduce_max(same)       ? CHANGED_ALL      \
-                                              : __builtin_reduce_min(same) != 0 ? CHANGED_NONE     \
-                                                                                : CHANGED_SOME};   \
+            runs[h] =                                                                              \
+                (struct run){.at = at[h],                                                          \
+                             .bytes = BYTES,                                                       \
+                             .lane_bits = (u32)__builtin_ctz((u32)sizeof(T)),                      \
+                             .thread = warp->index * EXEC_LANES + h * EXEC_HALF,                   \
+                             .changed = !__builtin_reduce_max(same)       ? EXEC_CHANGED_ALL       \
+                                        : __builtin_reduce_min(same) != 0 ? EXEC_CHANGED_NONE      \
+                                                                          : EXEC_CHANGED_SOME};    \
         }                                                                                          \
         if (is_row) {                                                                              \
             runs[0].bytes *= 2;                                                                    \
-            if (runs[1].changed != runs[0].changed) runs[0].changed = CHANGED_SOME;                \
+            if (runs[1].changed != runs[0].changed) runs[0].changed = EXEC_CHANGED_SOME;           \
         }                                                                                          \
         if (is_row ? !judge_run(warp, inst, cache, &runs[0], 2 * BYTES)                            \
                    : !judge_run(warp, inst, cache, &runs[0], BYTES) ||                             \
