@@ -132,6 +132,19 @@ KERNEL right_places_in_rows(const int *in, int *out, int n)
     *other = *other * 5 + 1;
 }
 
+// All warps fill the same row, and each reads what it has stored itself.
+KERNEL right_places_in_rows_filled_alike(const int *in, int *out, int n)
+{
+    int *row = &out[blockIdx.x * 128 + threadIdx.x % 32];
+#pragma unroll 1
+    for (int k = 0; k < 2; k++) {
+        *row = 7;
+        asm volatile("" ::: "memory");
+        int seen = *row;
+        asm volatile("" ::"r"(seen));
+    }
+}
+
 // ---- wrong ----------------------------------------------------------------------------------
 
 KERNEL places_of_the_next_block(const int *in, int *out, int n)
@@ -253,4 +266,30 @@ KERNEL places_after_the_wrong_warp(const int *in, int *out, int n)
     int lane = threadIdx.x % 32, *row = out + blockIdx.x * 128;
     if (threadIdx.x < 64) row[lane * 3] = in[index()] + 1; // places_after_the_wrong_warp
     __syncwarp();
+}
+
+// The first access of an instruction takes the slow path, so each of these has two.
+KERNEL places_in_rows_read_before(const int *in, int *out, int n)
+{
+    int *own = &out[index()], *other = &out[index() ^ 32];
+#pragma unroll 1
+    for (int k = 0; k < 2; k++) {
+        __syncthreads();
+        asm volatile("" ::"r"(*own));
+        *own = in[index()] + 1 + k; // places_in_rows_read_before
+        if (k == 1 && threadIdx.x & 32)
+            asm volatile("" ::"r"(*other)); // places_in_rows_read_before
+    }
+}
+
+// Lanes of one warp, with nothing between their stores.
+KERNEL places_of_the_same_warp(const int *in, int *out, int n)
+{
+    int lane = threadIdx.x % 32, *own = out + blockIdx.x * 128 + threadIdx.x / 32 * 32;
+#pragma unroll 1
+    for (int k = 0; k < 2; k++) {
+        __syncthreads();
+        own[lane * 5 % 32] = in[index()] + 1;                    // places_of_the_same_warp
+        own[lane * (k == 1 ? 3 : 5) % 32] = in[index()] + 2 + k; // places_of_the_same_warp
+    }
 }
