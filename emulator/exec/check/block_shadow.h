@@ -124,6 +124,15 @@ static inline bool exec_block_shadow_is_known(const struct exec_warp *warp,
 bool exec_block_shadow_open(struct exec_block_shadow *near, struct exec_block_shadow_line *line,
                             uint32_t unit);
 
+/* The same, for the usual line, which needs nothing. */
+static inline bool exec_block_shadow_ready(struct exec_block_shadow *near,
+                                           struct exec_block_shadow_line *line, uint32_t unit)
+{
+    const struct exec_shadow *shadow = near->shadow;
+    return (!line->row && shadow->cells[0] != NULL && unit >> shadow->shift != 0) ||
+           exec_block_shadow_open(near, line, unit);
+}
+
 static inline size_t exec_block_shadow_offset(const struct exec_block_shadow *near,
                                               const struct exec_block_shadow_line *line)
 {

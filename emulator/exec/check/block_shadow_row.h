@@ -204,11 +204,16 @@ static inline bool exec_block_shadow_read_line(struct exec_block_shadow *near,
 static inline bool exec_block_shadow_read_cell(struct exec_shadow *shadow, size_t index,
                                                int32_t thread, uint32_t site)
 {
-    const int32_t write = shadow->cells[EXEC_KEPT_WRITE][index];
-    if (write >= shadow->floor && (write & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) != thread)
-        return false;
+    const int32_t write = shadow->cells[EXEC_KEPT_WRITE][index], floor = shadow->floor;
+    int32_t *read = &shadow->cells[EXEC_KEPT_READ][index];
+    if (write >= floor && (write & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) != thread) return false;
+    if (*read < floor) { /* the first reader */
+        *read = shadow->time << EXEC_SHADOW_TIME | thread;
+        shadow->sites[EXEC_KEPT_READ][index] = site;
+        return true;
+    }
     /* With two readers of different warps no later write goes unnoticed. */
-    if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor)
+    if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < floor)
         exec_shadow_read_row(shadow, index, 1, thread, 0, site);
     return true;
 }
@@ -314,20 +319,22 @@ static inline bool exec_block_shadow_is_strange(const struct exec_shadow *shadow
     return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp || cell >= shadow->warp_floor[warp];
 }
 
-/* Records the store of one cell. Returns false if it may conflict. */
+/* Records the store of one cell. `fresh`: only this instruction has touched the line, so that the
+ * cell is out of date. Returns false if the store may conflict. */
 static inline bool exec_block_shadow_write_cell(struct exec_shadow *shadow, size_t index,
-                                                int32_t thread, bool changes, uint32_t site)
+                                                int32_t thread, bool changes, bool fresh,
+                                                uint32_t site)
 {
-    static const enum exec_kept kept[] = {EXEC_KEPT_WRITE, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER};
     int32_t *write = &shadow->cells[EXEC_KEPT_WRITE][index];
-    bool strange[sizeof kept / sizeof *kept];
-    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
-        strange[k] = exec_block_shadow_is_strange(shadow, shadow->cells[kept[k]][index], thread);
     if (!changes) {
-        if (strange[0]) *write = 0;
+        if (exec_block_shadow_is_strange(shadow, *write, thread)) *write = 0;
         return true;
     }
-    if (strange[0] | strange[1] | strange[2]) return false;
+    if (!fresh &&
+        (exec_block_shadow_is_strange(shadow, *write, thread) ||
+         exec_block_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ][index], thread) ||
+         exec_block_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ_OTHER][index], thread)))
+        return false;
     *write = shadow->time << EXEC_SHADOW_TIME | thread;
     shadow->sites[EXEC_KEPT_WRITE][index] = site;
     return true;
@@ -355,17 +362,17 @@ static inline bool exec_block_shadow_write(struct exec_warp *warp, const struct 
     struct exec_block_shadow_line *line = NULL;
     const int32_t first = (int32_t)(warp->index * EXEC_LANES);
     uint64_t before = UINT64_MAX;
+    bool fresh = false;
     if (near == NULL) return true;
     struct exec_shadow *shadow = near->shadow;
     shadow->touched |= 1u << warp->index;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const unsigned char *memory = (const unsigned char *)(uintptr_t)(address[l] + cache->delta);
-        bool fresh;
         if (address[l] >> EXEC_NEAR_LINE_BITS != before) {
             before = address[l] >> EXEC_NEAR_LINE_BITS;
             line = exec_block_shadow_find(near, before, false, &fresh);
-            if (line != NULL && !exec_block_shadow_open(near, line, element < 4 ? element : 4))
+            if (line != NULL && !exec_block_shadow_ready(near, line, element < 4 ? element : 4))
                 return true;
             if (shadow->atomics || shadow->converses) return false;
         }
@@ -377,7 +384,7 @@ static inline bool exec_block_shadow_write(struct exec_warp *warp, const struct 
                 memory + k * (size_t)element, exec_stored(warp, inst, l, k, element), element);
             for (uint32_t c = 0; c < element >> shadow->shift; c++)
                 if (!exec_block_shadow_write_cell(shadow, index++, first + (int32_t)l, changes,
-                                                  inst->position))
+                                                  fresh, inst->position))
                     return false;
         }
     }

@@ -166,7 +166,7 @@ struct piece {
 };
 
 /* Returns how many pieces the lanes' accesses are. `bytes` of an aligned access lie in one sector.
- */
+ * Each piece's owners are fetched meanwhile: those of scattered places are seldom in a cache. */
 static size_t pieces_of(const struct exec_region_cache *cache, const uint64_t *address,
                         uint32_t mask, uint32_t bytes, struct piece pieces[EXEC_LANES])
 {
@@ -180,6 +180,7 @@ static size_t pieces_of(const struct exec_region_cache *cache, const uint64_t *a
         if (count == 0 || pieces[count - 1].offset != offset - at) {
             pieces[count].offset = offset - at;
             memcpy(&pieces[count++].some, lane, EXEC_OWNED_SECTOR);
+            __builtin_prefetch(cache->owners->bytes[EXEC_STORE] + offset - at);
             continue;
         }
         exec_owned *piece = (exec_owned *)pieces[count - 1].some.bytes;

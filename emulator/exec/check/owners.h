@@ -120,7 +120,8 @@ EXEC_OWNERS_SLOW void exec_owners_add(struct exec_owners *owners, enum exec_acce
             continue;
         }
         if (*sector != EXEC_OWNED_APART) {
-            if (*sector != 0) memset(&apart[first], *sector, EXEC_OWNED_SECTOR);
+            /* Also of zeros: a page that is read before it is written faults twice. */
+            memset(&apart[first], *sector, EXEC_OWNED_SECTOR);
             *sector = EXEC_OWNED_APART;
         }
         exec_owners_add_apart(&apart[offset], here, me);
@@ -191,7 +192,7 @@ EXEC_OWNER_RACES static inline void exec_owners_own_some(struct exec_owners *own
         return;
     }
     if (*sector != EXEC_OWNED_APART) {
-        if (*sector != 0) memset(apart, *sector, EXEC_OWNED_SECTOR);
+        memset(apart, *sector, EXEC_OWNED_SECTOR);
         *sector = EXEC_OWNED_APART;
     }
     for (unsigned k = 0; k < EXEC_OWNED_PARTS; k++) {
