@@ -1,8 +1,8 @@
 # Machine code of hot functions, native/: made where clang and LLVM's headers are there when the device
 # is built, both of the version that it is tested with. The rows that are inlined are compiled once more, by clang, as bitcode;
 # LLVM's library is looked for when a program runs.
-set(exec_native_files int float convert quick lone)
-set(exec_native_one_lane_files int float convert)
+set(exec_native_files int float half_lanes convert quick lone)
+set(exec_native_one_lane_files int float half_lanes convert)
 set(exec_native_made ${CMAKE_CURRENT_BINARY_DIR}/native)
 
 find_program(OVERLAP_CLANG NAMES clang-14 clang)

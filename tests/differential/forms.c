@@ -13,6 +13,7 @@ static const struct test_row rows[] = {
 #include "emulator/exec/ops/convert.def"
 #include "emulator/exec/ops/float.def"
 #include "emulator/exec/ops/half.def"
+#include "emulator/exec/ops/half_lanes.def"
 #include "emulator/exec/ops/int.def"
 };
 

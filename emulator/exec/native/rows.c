@@ -14,10 +14,12 @@
     extern const char name##_begin[], name##_end[];
 EMBED(native_rows_int, NATIVE_ROWS "int.bc")
 EMBED(native_rows_float, NATIVE_ROWS "float.bc")
+EMBED(native_rows_half, NATIVE_ROWS "half_lanes.bc")
 EMBED(native_rows_convert, NATIVE_ROWS "convert.bc")
 EMBED(native_rows_quick, NATIVE_ROWS "quick.bc")
 EMBED(native_rows_int_one, NATIVE_ROWS "int_one_lane.bc")
 EMBED(native_rows_float_one, NATIVE_ROWS "float_one_lane.bc")
+EMBED(native_rows_half_one, NATIVE_ROWS "half_lanes_one_lane.bc")
 EMBED(native_rows_convert_one, NATIVE_ROWS "convert_one_lane.bc")
 EMBED(native_rows_lone, NATIVE_ROWS "lone.bc")
 
@@ -35,6 +37,7 @@ static const struct {
 } files[] = {
     {native_rows_int_begin, native_rows_int_end, {{"exec_int_rows_native", NATIVE_WHOLE}}},
     {native_rows_float_begin, native_rows_float_end, {{"exec_float_rows_native", NATIVE_WHOLE}}},
+    {native_rows_half_begin, native_rows_half_end, {{"exec_half_lanes_rows_native", NATIVE_WHOLE}}},
     {native_rows_convert_begin,
      native_rows_convert_end,
      {{"exec_convert_rows_native", NATIVE_WHOLE}}},
@@ -48,6 +51,9 @@ static const struct {
     {native_rows_float_one_begin,
      native_rows_float_one_end,
      {{"exec_float_rows_one_lane", NATIVE_WHOLE_LONE}}},
+    {native_rows_half_one_begin,
+     native_rows_half_one_end,
+     {{"exec_half_lanes_rows_one_lane", NATIVE_WHOLE_LONE}}},
     {native_rows_convert_one_begin,
      native_rows_convert_one_end,
      {{"exec_convert_rows_one_lane", NATIVE_WHOLE_LONE}}},

@@ -11,6 +11,7 @@
     X(exec_int_rows)                                                                               \
     X(exec_convert_rows)                                                                           \
     X(exec_float_rows)                                                                             \
+    X(exec_half_lanes_rows)                                                                        \
     X(exec_memory_rows)                                                                            \
     X(exec_sync_rows)                                                                              \
     X(exec_tensor_rows)                                                                            \
