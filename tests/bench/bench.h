@@ -58,6 +58,10 @@ void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n);
 void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
 void scalar_doubles(const double *in, double *out, size_t n);
 void scalar_integers(const uint64_t *in, uint64_t *out, size_t n);
+void scalar_halves(const uint32_t *in, uint32_t *out, size_t n); /* pairs of f16 */
+void scalar_bodies(const float *in, float *out, size_t n);       /* BENCH_BODY floats each */
+void scalar_colours(const unsigned char *in, unsigned char *out, size_t n); /* three bytes each */
+void scalar_scatter(const uint32_t *in, uint32_t *out, size_t n);           /* n: a power of two */
 void scalar_sample(const float *in, float *out, size_t width);
 void scalar_filter(const float *in, float *out, size_t width);
 void scalar_nothing(size_t n);
@@ -82,6 +86,10 @@ void device_histogram_global(const uint32_t *in, uint32_t *bins, size_t n);
 void device_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
 void device_doubles(const double *in, double *out, size_t n);
 void device_integers(const uint64_t *in, uint64_t *out, size_t n);
+void device_halves(const uint32_t *in, uint32_t *out, size_t n);
+void device_bodies(const float *in, float *out, size_t n);
+void device_colours(const unsigned char *in, unsigned char *out, size_t n);
+void device_scatter(const uint32_t *in, uint32_t *out, size_t n);
 void device_sample(const float *in, float *out, size_t width, int filters);
 void device_nothing(size_t n);
 void device_copy_in(const void *from, void *to, size_t size); /* may still be pending on return */
@@ -99,6 +107,9 @@ enum {
     BENCH_BINS = 256,
     BENCH_DEGREE = 8, /* edges that leave a vertex of the graph, on average */
     BENCH_STEPS = 32, /* of the rows on doubles and 64-bit integers */
+    BENCH_BODY = 7,   /* floats of a body: position, velocity, mass */
+    BENCH_PLACES =
+        2654435761u % (1u << 30), /* element i goes to place i * this, of a power of two */
     BENCH_GENERATIONS = 256,
     BENCH_LIFE = 32, /* cells in a row, at most */
 };

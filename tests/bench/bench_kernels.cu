@@ -7,6 +7,8 @@ extern "C" {
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <cuda_fp16.h>
 
 #define CHECK(call)                                                                                \
     do {                                                                                           \
@@ -162,6 +164,55 @@ void device_sum_shuffle(const int32_t *in, int32_t *out, size_t n)
 {
     CHECK(cudaMemsetAsync(out, 0, sizeof *out));
     sum_shuffle<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
+// ---- threads whose elements lie apart ----------------------------------------------------------
+
+struct Body {
+    float position[3], velocity[3], mass;
+};
+
+__global__ void bodies_move(const Body *in, Body *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    Body body = in[i];
+    for (int k = 0; k < 3; k++)
+        body.position[k] = __fadd_rn(body.position[k], __fmul_rn(0.5f, body.velocity[k]));
+    out[i] = body;
+}
+
+void device_bodies(const float *in, float *out, size_t n)
+{
+    bodies_move<<<blocks_for(n), THREADS>>>((const Body *)in, (Body *)out, n);
+    wait();
+}
+
+__global__ void colours_swap(const unsigned char *in, unsigned char *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    out[3 * i] = in[3 * i + 2];
+    out[3 * i + 1] = in[3 * i + 1];
+    out[3 * i + 2] = in[3 * i];
+}
+
+void device_colours(const unsigned char *in, unsigned char *out, size_t n)
+{
+    colours_swap<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
+__global__ void words_scatter(const uint32_t *in, uint32_t *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i < n) out[i * BENCH_PLACES & (n - 1)] = in[i];
+}
+
+void device_scatter(const uint32_t *in, uint32_t *out, size_t n)
+{
+    words_scatter<<<blocks_for(n), THREADS>>>(in, out, n);
     wait();
 }
 
@@ -333,6 +384,23 @@ __global__ void doubles(const double *in, double *out, size_t n)
     for (int k = 0; k < BENCH_STEPS; k++)
         x = __dadd_rn(__dmul_rn(x, 0.75), 1.0 / __dadd_rn(x, 2.0));
     out[i] = x;
+}
+
+__global__ void halves(const uint32_t *in, uint32_t *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    uint32_t bits = in[i] & 0x3fff3fff;
+    __half2 pair, factor = __float2half2_rn(0.75f), more = __float2half2_rn(0.5f);
+    memcpy(&pair, &bits, sizeof pair);
+    for (int k = 0; k < BENCH_STEPS; k++) pair = __hfma2(pair, factor, more);
+    memcpy(&out[i], &pair, sizeof pair);
+}
+
+void device_halves(const uint32_t *in, uint32_t *out, size_t n)
+{
+    halves<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
 }
 
 __global__ void integers(const uint64_t *in, uint64_t *out, size_t n)

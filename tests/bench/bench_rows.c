@@ -67,6 +67,16 @@ static void words_to_words(struct bench_case *c)
     c->in_size = c->out_size = c->n * 4;
 }
 
+static void bodies_to_bodies(struct bench_case *c)
+{
+    c->in_size = c->out_size = c->n * BENCH_BODY * 4;
+}
+
+static void colours_to_colours(struct bench_case *c)
+{
+    c->in_size = c->out_size = c->n * 3;
+}
+
 static void wide_to_wide(struct bench_case *c)
 {
     c->in_size = c->out_size = c->n * 8;
@@ -145,6 +155,14 @@ SIDES(doubles, scalar_doubles(c->in[0], c->expected, c->n),
       device_doubles(c->device_in[0], c->device_out, c->n))
 SIDES(integers, scalar_integers(c->in[0], c->expected, c->n),
       device_integers(c->device_in[0], c->device_out, c->n))
+SIDES(halves, scalar_halves(c->in[0], c->expected, c->n),
+      device_halves(c->device_in[0], c->device_out, c->n))
+SIDES(bodies, scalar_bodies(c->in[0], c->expected, c->n),
+      device_bodies(c->device_in[0], c->device_out, c->n))
+SIDES(colours, scalar_colours(c->in[0], c->expected, c->n),
+      device_colours(c->device_in[0], c->device_out, c->n))
+SIDES(scatter, scalar_scatter(c->in[0], c->expected, c->n),
+      device_scatter(c->device_in[0], c->device_out, c->n))
 SIDES(nearest, scalar_sample(c->in[0], c->expected, c->n),
       device_sample(c->device_in[0], c->device_out, c->n, 0))
 SIDES(filtered, scalar_filter(c->in[0], c->expected, c->n),
@@ -180,6 +198,12 @@ const struct bench_row bench_rows[] = {
      square_words, fill_floats, BOTH(matmul)},
     {"transposition", "1024 x 1024 words, read down the columns", K, 64, 0, 0, 0, 0, square_words,
      fill_words, BOTH(transpose)},
+    {"structures", "2^18 bodies of 7 floats, read and written whole", M / 4, 5 * K + 3, 0, 0, 0, 0,
+     bodies_to_bodies, fill_floats, BOTH(bodies)},
+    {"colours", "2^20 pixels of 3 bytes, turned round", M, 4 * K, 0, 0, 0, 0, colours_to_colours,
+     fill_words, BOTH(colours)},
+    {"scattered words", "2^20 words to places all over", M, 4 * K, 0, 0, 0, 0, words_to_words,
+     fill_words, BOTH(scatter)},
     {"Life, one launch", "256 generations of 32 x 32 in one block, in place", BENCH_LIFE, 8, 0, 0,
      0, 0, square_words, fill_words, BOTH(life)},
     {"histogram, shared", "2^20 values, shared atomics", M, 5 * K + 3, 0, 0, 0, 0, words_to_bins,
@@ -190,6 +214,8 @@ const struct bench_row bench_rows[] = {
      fill_graph, BOTH(bfs)},
     {"doubles", "2^19, 32 steps of multiply, add, divide", 512 * K, 5 * K + 3, 0, 0, 0, 0,
      wide_to_wide, fill_doubles, BOTH(doubles)},
+    {"halves", "2^18 pairs, 32 fused multiply-adds", M / 4, 5 * K + 3, 0, 0, 0, 0, words_to_words,
+     fill_words, BOTH(halves)},
     {"64-bit integers", "2^19, 32 steps of shift, xor, multiply", 512 * K, 5 * K + 3, 0, 0, 0, 0,
      wide_to_wide, fill_wide, BOTH(integers)},
     {"texture, nearest", "1024 x 1024 samples of floats, turned", K, 64, 0, 0, 0, 0, square_words,

@@ -1,6 +1,8 @@
 /* The scalar side of the rows, as a C programmer would first write it. */
 #include "tests/bench/bench.h"
 
+#include "emulator/exec/ops/half_lanes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -148,6 +150,43 @@ static float down(size_t x, size_t y)
 static long clamp(long i, size_t width)
 {
     return i < 0 ? 0 : i >= (long)width ? (long)width - 1 : i;
+}
+
+static uint32_t fused(uint32_t half)
+{
+    const float x = half_from_f16((uint16_t)half), factor = 0.75f, more = 0.5f;
+    return half_to_f16(half_fma32(x, factor, more));
+}
+
+void scalar_halves(const uint32_t *in, uint32_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t pair = in[i] & 0x3fff3fff; /* below 2 */
+        for (int k = 0; k < BENCH_STEPS; k++) pair = fused(pair & 0xffff) | fused(pair >> 16) << 16;
+        out[i] = pair;
+    }
+}
+
+void scalar_bodies(const float *in, float *out, size_t n)
+{
+    for (size_t i = 0; i < n * BENCH_BODY; i += BENCH_BODY) {
+        for (int k = 0; k < 3; k++) out[i + k] = in[i + k] + 0.5f * in[i + 3 + k];
+        for (int k = 3; k < BENCH_BODY; k++) out[i + k] = in[i + k];
+    }
+}
+
+void scalar_colours(const unsigned char *in, unsigned char *out, size_t n)
+{
+    for (size_t i = 0; i < 3 * n; i += 3) {
+        out[i] = in[i + 2];
+        out[i + 1] = in[i + 1];
+        out[i + 2] = in[i];
+    }
+}
+
+void scalar_scatter(const uint32_t *in, uint32_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) out[i * BENCH_PLACES % n] = in[i];
 }
 
 void scalar_sample(const float *in, float *out, size_t width)
