@@ -42,6 +42,16 @@ KERNEL right_talk_rows(const int *in, int *out, int n)
     pass_on(&out[n], b + 1);
 }
 
+// For any number of blocks.
+KERNEL right_talk_large(const int *in, int *out, int n)
+{
+    int t = threadIdx.x;
+    await(&out[n], blockIdx.x);
+    out[t] += in[t];
+    __threadfence();
+    pass_on(&out[n], blockIdx.x + 1);
+}
+
 // Another part of each line than the block before, and askew.
 KERNEL right_talk_parts(const int *in, int *out, int n)
 {
@@ -199,6 +209,15 @@ KERNEL talk_unacquired_lock(const int *in, int *out, int n)
     out[0] += in[blockIdx.x]; // talk_unacquired_lock
     __threadfence();
     atomicExch(&out[n], 0);
+}
+
+KERNEL talk_large_unfenced(const int *in, int *out, int n)
+{
+    int t = threadIdx.x;
+    await(&out[n], blockIdx.x);
+    int before = out[t];     // talk_large_unfenced
+    out[t] = before + in[t]; // talk_large_unfenced
+    pass_on(&out[n], blockIdx.x + 1);
 }
 
 KERNEL talk_row_unfenced(const int *in, int *out, int n)

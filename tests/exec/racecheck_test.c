@@ -250,6 +250,7 @@ static const char *const right[] = {
     "right_told_lock",
     "right_told_turns",
     "right_told_apart",
+    "right_talk_large",
     "right_talk_tickets",
     "right_talk_acquired",
     "right_talk_past_l1",
@@ -456,6 +457,7 @@ static const struct wrong_row {
     {"talk_unacquired_flag", EXEC_WRONG_UNACQUIRED},
     {"talk_unacquired_relaxed", EXEC_WRONG_UNACQUIRED},
     {"talk_unacquired_lock", EXEC_WRONG_UNACQUIRED},
+    {"talk_large_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_row_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_again_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_lane_unfenced", EXEC_WRONG_UNFENCED},
@@ -561,6 +563,20 @@ START_TEST(one_block_is_enough)
         return;
     run_blocks(row->kernel, 1, true, 1);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
+    end();
+}
+END_TEST
+
+/* More blocks than have clocks: of these the first ones are checked. */
+START_TEST(a_large_grid_is_checked_as_far_as_it_goes)
+{
+    enum { LARGE = 3000 };
+    run_blocks("right_talk_large", 1, true, LARGE);
+    ck_assert_uint_eq(exec_racecheck_count(launch.watch), 0);
+    end();
+    run_blocks("talk_large_unfenced", 1, true, LARGE);
+    ck_assert_uint_gt(exec_racecheck_count(launch.watch), 0);
+    ck_assert_uint_gt(exec_racecheck_at(launch.watch, 0)->count, THREADS);
     end();
 }
 END_TEST
@@ -680,6 +696,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
     tcase_add_loop_test(tcase, machine_code_finds_the_same, 0, COMPILED);
     tcase_add_loop_test(tcase, one_block_is_enough, 0, WRONG);
+    tcase_add_test(tcase, a_large_grid_is_checked_as_far_as_it_goes);
     tcase_add_loop_test(tcase, a_part_of_a_warp_that_met_is_known, 0, WRONG);
     tcase_add_loop_test(tcase, a_store_ends_what_is_settled, 0, WAYS);
     tcase_add_loop_test(tcase, races_across_warps_go_first, 0, WAYS);

@@ -9,7 +9,7 @@
 enum {
     UNIT_BITS = 2, /* bytes of a unit, the smallest that has a cell: 4 */
     UNITS = EXEC_CAUSAL_LINE >> UNIT_BITS,
-    BLOCKS_MOST = 2048,   /* of a grid */
+    BLOCKS_MOST = 2048,   /* that are told apart: a clock has an epoch of each */
     SPLIT_MOST = 1 << 17, /* lines; with more, the check is turned off */
 };
 
@@ -221,11 +221,10 @@ static bool line_split(struct exec_causality *causality, struct exec_causal_line
 
 struct exec_causality *exec_causality_create(uint64_t blocks)
 {
-    if (blocks > BLOCKS_MOST) return NULL;
     struct exec_causality *causality = calloc(1, sizeof *causality);
     if (causality == NULL) return NULL;
-    causality->blocks = blocks;
-    causality->of_block = calloc(blocks, sizeof *causality->of_block);
+    causality->blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST;
+    causality->of_block = calloc(causality->blocks, sizeof *causality->of_block);
     if (causality->of_block != NULL &&
         region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
         return causality;
@@ -254,6 +253,11 @@ void exec_causality_destroy(struct exec_causality *causality)
     free(causality->homes);
     free(causality->of_block);
     free(causality);
+}
+
+void exec_causality_begin_block(struct exec_causality *causality, uint64_t block)
+{
+    if (causality != NULL && block >= causality->blocks) causality->off = true;
 }
 
 void exec_causality_give_up(struct exec_causality *causality)
@@ -316,7 +320,7 @@ static void acquire(struct exec_causality *causality, const struct exec_block *b
 void exec_causality_meet_block(const struct exec_block *block)
 {
     struct exec_causality *causality = block->worker->causality;
-    if (causality != NULL) acquire(causality, block);
+    if (causality != NULL && !causality->off) acquire(causality, block);
 }
 
 int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)

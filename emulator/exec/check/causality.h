@@ -60,9 +60,13 @@ struct exec_causal {
     struct exec_causal *next;
 };
 
-/* For a grid of `blocks` blocks. NULL: no memory, or more blocks than can be told apart. */
+/* For a grid of `blocks` blocks. NULL: no memory. */
 struct exec_causality *exec_causality_create(uint64_t blocks);
 void exec_causality_destroy(struct exec_causality *causality); /* NULL is fine */
+/* A block begins. The first one that is beyond those that can be told apart turns the check off:
+ * what it passes on is not known. Blocks begin in the order of their indexes, so of a large grid
+ * those are checked that come first. NULL is fine. */
+void exec_causality_begin_block(struct exec_causality *causality, uint64_t block);
 /* Turns the check off for good, because something outside of the grid may order its blocks. */
 void exec_causality_give_up(struct exec_causality *causality); /* NULL is fine */
 /* Returns true while the check is on: blocks have synchronised through device memory only. NULL:

@@ -1,4 +1,5 @@
 /* A resident block: its memory, its warps, and their turns. */
+#include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/proxy.h"
@@ -108,6 +109,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     const uint32_t *grid = worker->launch->grid;
     block->index = index;
     block->serial = ++worker->block_serial;
+    exec_causality_begin_block(worker->causality, index);
     set_position(block, grid);
     assert(block->position[2] < grid[2]);
     block->rank = rank_of(block);
