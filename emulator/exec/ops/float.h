@@ -138,6 +138,24 @@ static inline f64 exec_saturate64(f64 value)
     return value >= 1.0 ? 1.0 : value > 0.0 ? value : 0.0;
 }
 
+/* 2 to the power of a: a polynomial of a's fraction, which is wrong by less than 2^-40 of the value
+ * (Remez), and whose exponent is then raised by the whole part. */
+static inline f32 exec_exp2(f32 a)
+{
+    static const f64 factors[] = {
+        0x1.ffffffffff7a3p-1,  0x1.62e42fef86160p-1,  0x1.ebfbdff9319d0p-3,
+        0x1.c6b08dd46d011p-5,  0x1.3b2ab5c52a45bp-7,  0x1.5d87483892c91p-10,
+        0x1.430acca1cd4a3p-13, 0x1.00dad22c7b4eep-16, 0x1.61afcff7d86c7p-20};
+    enum { LAST = sizeof factors / sizeof *factors - 1 };
+    const f64 x = a > 192.0f ? 192.0 : a < -192.0f ? -192.0 : a; /* infinity and 0 of f32 */
+    const f64 shifted = x + 0x1.8p52; /* the low bits are the whole part */
+    const f64 fraction = x - (shifted - 0x1.8p52);
+    f64 sum = factors[LAST];
+    for (int k = LAST - 1; k >= 0; k--) sum = sum * fraction + factors[k];
+    const f64 power = exec_f64(exec_bits64(sum) + (exec_bits64(shifted) << 52));
+    return a != a ? a : (f32)power;
+}
+
 static inline f32 exec_min(f32 a, f32 b, bool nan)
 {
     /* Equal operands differ at most in sign: the OR of their bits is -0 if either is -0. */
