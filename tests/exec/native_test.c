@@ -80,6 +80,18 @@ static const struct {
           "@%p add.u32 %s, %s, 100; @!%q mul.lo.u32 %s, %s, 3; shl.b64 %a, %a, 31;\n"
           "setp.ge.s64 %q, %a, 16106127360; @%q xor.b32 %s, %s, 5; setp.ne.u64 %p, %a, 0;\n"
           "selp.u32 %x, %t, 9, %p; mad.lo.u32 %s, %s, 7, %x;\n" TAIL},
+    {"sums that all lanes add to one word: usual, subnormal ones, and with a NaN",
+     HEAD "ld.param.u64 %a, [out]; mov.u32 %n, 3; mov.u32 %s, 0;\n"
+          "more: cvt.rn.f32.u32 %f, %t; mul.f32 %f, %f, 0f3DCCCCCD; setp.eq.u32 %p, %n, 2;\n"
+          "and.b32 %x, %t, 1; mad.lo.u32 %x, %x, 0x7fc00000, 0x00c00000; @%p mov.b32 %f, %x; "
+          "mad.lo.u32 %x, %t, 8, %n;\n"
+          "setp.eq.u32 %p, %x, 321; @%p mov.b32 %f, 0x7fc00001; mov.u32 %b, m;\n"
+          "mad.lo.u32 %b, %n, 4, %b; st.shared.u32 [%b], 0;\n"
+          "st.global.u32 [%a+512], 0; bar.sync 0;\n"
+          "atom.global.add.f32 %g, [%a+512], %f; mov.b32 %x, %g; mad.lo.u32 %s, %s, 31, %x;\n"
+          "atom.shared.add.f32 %g, [%b], %f; mov.b32 %x, %g; mad.lo.u32 %s, %s, 31, %x;\n"
+          "red.global.add.u32 [%a+768], %t; add.u64 %a, %a, 4; sub.u32 %n, %n, 1;\n"
+          "setp.ne.u32 %p, %n, 0; @%p bra more;\n" TAIL},
     {"floating point, and a library's function",
      HEAD "cvt.rn.f32.u32 %f, %t; mov.f32 %g, 0f3F000000; mov.u32 %n, 9;\n"
           "more: fma.rn.f32 %g, %g, %f, %g; div.rn.f32 %g, %g, 0f40400000; sin.approx.f32 %g, %g;\n"

@@ -658,8 +658,8 @@ INLINE bool places_shared(const struct exec_quick *quick, const struct exec_inst
     return true;
 }
 
-/* Returns true when the owner of some word may be neither this block nor `many`. Only the table of
- * bytes is looked at. */
+/* Returns true when the owner of some lane's word may be neither this block nor `many`. Only the
+ * table of bytes is looked at. */
 EXEC_OWNER_RACES static inline bool any_unowned(const u8 *owners, const u64 *at, u32 mine)
 {
     const u32 many = UINT32_MAX;
@@ -671,25 +671,25 @@ EXEC_OWNER_RACES static inline bool any_unowned(const u8 *owners, const u64 *at,
     return unowned != 0;
 }
 
-static inline bool any_unmarked(const u64 *marks, const u64 *at)
+static inline bool any_unmarked(const u64 *marks, const u64 *at, u32 bytes)
 {
     u64 unmarked = 0;
     for (unsigned l = 0; l < EXEC_LANES; l++)
         unmarked |= ~__atomic_load_n(&marks[at[l] / 64], __ATOMIC_RELAXED) >> at[l] % 64;
-    return (unmarked & 0xf) != 0;
+    return (unmarked & exec_footprint_mask(0, bytes)) != 0;
 }
 
-/* Race-checks atomics of words between blocks, where nothing has been stored to the allocation:
- * does for each lane what exec_mark and exec_grid_shadow_touch do. Mostly other blocks have been
- * there before, and nothing is written. Returns false, without effect, in other cases. Not inlined,
- * because it is long. */
+/* Race-checks atomics of 4 or 8 bytes between blocks, where nothing has been stored to the
+ * allocation: does for each lane what exec_mark and exec_grid_shadow_touch do. Mostly other blocks
+ * have been there before, and nothing is written. Returns false, without effect, in other cases.
+ * Not inlined, because it is long. */
 static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, const u64 *address,
                                             u32 bytes, u64 block)
 {
     const u8 me = exec_owner_of(block);
     u64 least = UINT64_MAX, most = 0, at[EXEC_LANES];
     if (cache->causal != NULL || cache->block_scope || exec_block_shadow_wanted(cache) ||
-        bytes != sizeof(u32) ||
+        (bytes != sizeof(u32) && bytes != sizeof(u64)) ||
         (cache->between_blocks && exec_owners_seen(cache->owners, EXEC_STORE)))
         return false;
     for (unsigned l = 0; l < EXEC_LANES; l++) {
@@ -700,12 +700,14 @@ static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, con
     if (cache->between_blocks) {
         struct exec_owners *owners = cache->owners;
         exec_owners_see(owners, EXEC_ATOMIC);
-        if (any_unowned(owners->bytes[EXEC_ATOMIC], at, me * 0x01010101u))
+        const u32 mine = me * 0x01010101u;
+        const u8 *bytes_owned = owners->bytes[EXEC_ATOMIC];
+        if (any_unowned(bytes_owned, at, mine) || any_unowned(bytes_owned + bytes - 4, at, mine))
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 exec_owners_add(owners, EXEC_ATOMIC, at[l], bytes, me);
     }
     exec_mark_again(cache, cache->low + least, most - least + bytes);
-    if (any_unmarked(cache->marks, at))
+    if (any_unmarked(cache->marks, at, bytes))
         for (unsigned l = 0; l < EXEC_LANES; l++) exec_footprint_mark(cache->marks, at[l], bytes);
     return true;
 }
@@ -756,6 +758,49 @@ INLINE bool brings_same(const unsigned char *slot, bool wide)
         *memory = (T)(expression);                                                                 \
         before[l] = (slot_##T)a;                                                                   \
     }
+/* Adds all lanes' f32 to one place, as the row does that flushes subnormals, keeps them (`keeps`)
+ * and makes NaN canonical at each step: mostly there are none, and the sums depend on nothing but
+ * each other. Returns false, without effect, if there is one. */
+static inline bool add_together(f32 *memory, const f32 *values, f32 *before, bool keeps)
+{
+    f32 summands[EXEC_LANES], sums[EXEC_LANES];
+    u32 special = 0;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        summands[l] = keeps ? values[l] : exec_flush(values[l]);
+    f32 sum = keeps ? *memory : exec_flush(*memory);
+    for (unsigned l = 0; l < EXEC_LANES; l++) sums[l] = sum += summands[l];
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        const u32 size = exec_bits32(sums[l]) & 0x7fffffffu;
+        special |= (u32)(size > 0x7f800000u) | (u32)(!keeps & (size - 1 < 0x7fffffu));
+    }
+    if (special) return false;
+    before[0] = *memory;
+    for (unsigned l = 1; l < EXEC_LANES; l++) before[l] = sums[l - 1];
+    *memory = sums[EXEC_LANES - 1];
+    return true;
+}
+/* Whether the lanes' values have been added so; of f32 there is no other operation. */
+#define ADDED_f32 add_together((f32 *)(uintptr_t)pointers[0], bb, before, shared)
+#define ADDED_u32 false
+#define ADDED_s32 false
+#define ADDED_u64 false
+#define ADDED_s64 false
+#define ADDED_f64 false
+
+/* The same where all lanes go to one place: its value stays in a register. */
+#define ATOMIC_TOGETHER(T, expression)                                                             \
+    {                                                                                              \
+        T *memory = (T *)(uintptr_t)pointers[0];                                                   \
+        T a = *memory;                                                                             \
+        _Pragma("clang loop unroll_count(8)") for (unsigned l = 0; l < EXEC_LANES; l++)            \
+        {                                                                                          \
+            const T b = (T)bb[l], c = (T)cc[l];                                                    \
+            (void)b, (void)c;                                                                      \
+            before[l] = (slot_##T)a;                                                               \
+            a = (T)(expression);                                                                   \
+        }                                                                                          \
+        *memory = a;                                                                               \
+    }
 #define DEFINE_ATOMIC(name, keys, T, expression, commutes)                                         \
     static QUICK atomic_##name(const struct exec_quick *quick, const struct exec_inst *inst)       \
     {                                                                                              \
@@ -770,8 +815,10 @@ INLINE bool brings_same(const unsigned char *slot, bool wide)
         memcpy(pointers, &places, sizeof pointers);                                                \
         memcpy(bb, quick->slots + inst->b, sizeof bb);                                             \
         memcpy(cc, quick->slots + inst->c, sizeof cc);                                             \
-        /* Mostly all lanes bring the same constant. For shared memory this case is no faster. */  \
-        if (!shared && brings_same(quick->slots + inst->b, sizeof *bb == sizeof(u64)))             \
+        /* Else mostly all lanes bring the same constant, which helps in global memory only. */    \
+        if (!__builtin_reduce_max((warp_u64)(places != places[0]))) {                              \
+            if (!ADDED_##T) ATOMIC_TOGETHER(T, expression)                                         \
+        } else if (!shared && brings_same(quick->slots + inst->b, sizeof *bb == sizeof(u64)))      \
             ATOMIC_LANES(T, bb[0], expression)                                                     \
         else                                                                                       \
             ATOMIC_LANES(T, bb[l], expression)                                                     \
