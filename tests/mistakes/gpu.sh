@@ -10,15 +10,17 @@
 # time (4: a driver makes contexts one after the other, and runs have a limit) without the checks of
 # time, which mean nothing on a busy GPU; then what no check has caught is graded once more, one at a
 # time, by the checks of time alone, unless --no-times. --seconds: nothing more is
-# begun after so many; what was not tried is counted as such. --out keeps the graders' reports.
+# begun after so many; what was not tried is counted as such, and as "untimed" what passed and was not
+# graded by the checks of time. --out keeps the graders' reports.
 # --variants: the right submissions of tests/variants/ are tried instead. Each of them has to pass, but
 # for the checks that a line "slow on a GPU: Suite.Check" of its header names.
 # --device=emulator tries the script where there is no GPU: order is judged there, and the grader's
 # cache is filled, so that BUILD can be carried to a machine with a GPU and no compiler.
 #
-# Prints a line for each mistake: lesson/name, what caught it (values, record, times, passed), the
-# grader's exit status, the checks that failed; and at the end a table. checks.txt says what each
-# check judges by. The solutions are graded along with the mistakes, as "solution": they have to pass.
+# Prints a line for each mistake: lesson/name, what caught it (values, record, times; or passed,
+# untimed, untried), the grader's exit status, the checks that failed; and at the end a table.
+# checks.txt says what each check judges by. The solutions are graded along with the mistakes, as
+# "solution": they have to pass.
 #
 # Needs what the grader needs at grading time: BUILD (its grader/ and recorder/), cc and nvcc for what
 # is not in its cache. Exit status 0: every mistake was tried, every solution passed.
@@ -96,15 +98,20 @@ awk '{ print ++n[$1], $0 }' "$out/by_lesson" | sort -s -n -k 1,1 | cut -d ' ' -f
 xargs -P "$jobs" -L 1 "$0" one "$grader" "$device" "$out" "*-$times" "$end" <"$out/list"
 
 # What was not caught yet, by its times.
+: >"$out/untimed"
 while read -r lesson name file; do
     [ -n "$timed" ] || break
     at=$out/$lesson/$name
     [ "$(cat "$at.status" 2>/dev/null)" = 0 ] || continue
     suite=$(ended "$at.report" OK | sed 's/\..*//;q')
     case ":$times" in *":$suite."*) ;; *) continue ;; esac # it has no check of time
+    if [ "$(date +%s)" -ge "$end" ]; then
+        echo "$lesson $name" >>"$out/untimed"
+        continue
+    fi
     mv "$at.report" "$at.report.values"
     rm "$at.status"
-    "$0" one "$grader" "$device" "$out" "$times" "$end" "$lesson" "$name" "$file"
+    "$0" one "$grader" "$device" "$out" "$times" $((end + 60)) "$lesson" "$name" "$file"
 done <"$out/list"
 
 # is_slow FILE FAILED...: its header names every check that failed.
@@ -126,7 +133,10 @@ while read -r lesson name file; do
     # shellcheck disable=SC2086 # a word for each check
     [ "$status" != 1 ] || [ -z "$failed" ] || ! is_slow "$file" $failed || status=slow
     case $status in
-    0 | slow) by=passed ;;
+    0 | slow)
+        by=passed
+        grep -qxF "$lesson $name" "$out/untimed" && by=untimed
+        ;;
     1) by=$(echo "$failed" | tr ' ' '\n' | awk -v table="$here/checks.txt" '
             BEGIN { while ((getline line <table) > 0) { split(line, w, " "); by[w[1]] = w[2] } }
             NF { seen[by[$1]] = 1 }
@@ -139,28 +149,30 @@ done <"$out/list" | tee "$out/lines"
 
 awk -v device="$device" -v what="${from##*/}" '
     { split($1, path, "/") }
-    $2 != "passed" && (path[2] == "solution" || what == "variants") { bad = bad " " $1 " (" $2 ")" }
+    $2 != "passed" && $2 != "untimed" && (path[2] == "solution" || what == "variants") {
+        bad = bad " " $1 " (" $2 ")"
+    }
     path[2] == "solution" { next }
     {
         if (!(path[1] in tried)) order[++lessons] = path[1]
         tried[path[1]]++; count[path[1], $2]++; total++; all[$2]++
     }
     END {
-        form = "%-24s %8s %18s %14s %10s %7s %8s\n"
+        form = "%-24s %8s %18s %14s %10s %7s %8s %8s\n"
         printf "\n" form, device == "gpu" ? "on the GPU alone" : "on the software device", \
-            what, "values and errors", "the record", "its times", "passed", "untried"
+            what, "values and errors", "the record", "its times", "passed", "untimed", "untried"
         for (i = 1; i <= lessons; i++) {
             l = order[i]
             printf form, l, tried[l], count[l, "values"] + 0, \
                 count[l, "record"] + count[l, "device"] + 0, count[l, "times"] + 0, \
-                count[l, "passed"] + 0, count[l, "untried"] + 0
+                count[l, "passed"] + 0, count[l, "untimed"] + 0, count[l, "untried"] + 0
         }
         printf form, "all", total, all["values"] + 0, all["record"] + all["device"] + 0, \
-            all["times"] + 0, all["passed"] + 0, all["untried"] + 0
+            all["times"] + 0, all["passed"] + 0, all["untimed"] + 0, all["untried"] + 0
         if (what == "mistakes")
             printf "\nA test that looks at values and errors alone lets %d of %d pass; one that has\n" \
                 "the recorder and times everything lets %d pass.\n", \
                 total - all["values"] - all["untried"], total - all["untried"], all["passed"] + 0
         if (bad != "") print "These are right and did not pass:" bad
-        exit bad != "" || all["untried"] > 0
+        exit bad != "" || all["untried"] + all["untimed"] > 0
     }' "$out/lines"
