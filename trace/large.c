@@ -13,7 +13,8 @@ enum {
 void *large_take(size_t size)
 {
     if (size > SIZE_MAX - 2 * HEAD) return NULL;
-    const size_t whole = (HEAD + size + HEAD - 1) / HEAD * HEAD;
+    /* Of no bytes as well the address is one within the block, as LeakSanitizer asks. */
+    const size_t whole = (HEAD + (size > 0 ? size : 1) + HEAD - 1) / HEAD * HEAD;
     const size_t mapped = whole < LEAST ? 0 : whole;
     char *head;
     if (mapped == 0) {
