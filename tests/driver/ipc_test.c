@@ -84,7 +84,8 @@ enum { UNIT = 2 << 20 };
 
 /* A message of one byte and a descriptor. */
 struct parcel {
-    char byte, control[CMSG_SPACE(sizeof(int))];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+    char byte;
     struct iovec part;
     struct msghdr message;
 };

@@ -128,6 +128,8 @@ static void *sleep_on(void *)
     for (;;) pause();
 }
 
+std::thread *lost; /* the thread is, its memory is not: of that LeakSanitizer would tell */
+
 /* Two threads are lost; those that are joined, or let go and still there, are not. */
 static int threads()
 {
@@ -137,7 +139,7 @@ static int threads()
     pthread_join(thread, nullptr);
     std::thread(work, nullptr).join();
     std::thread(work, nullptr).detach();
-    new std::thread(work, nullptr); // here: standard thread
+    lost = new std::thread(work, nullptr); // here: standard thread
     pthread_create(&thread, nullptr, sleep_on, nullptr);
     pthread_detach(thread);
     pthread_create(&thread, nullptr, work, nullptr); // here: thread

@@ -70,9 +70,17 @@ static void setup(void)
     exec_tensor_map_seal(&right, bytes);
 }
 
-static void teardown(void)
+/* Lets go of the memory and the program of the last run, which a report may quote. */
+static void forget(void)
 {
     device_reset();
+    exec_program_destroy((struct exec_program *)(uintptr_t)result.program);
+    result.program = NULL;
+}
+
+static void teardown(void)
+{
+    forget();
 }
 
 static void stops(const char *body, enum exec_end expected, const char *words)
@@ -81,7 +89,7 @@ static void stops(const char *body, enum exec_end expected, const char *words)
     const char *said = device_sentence(&result);
     ck_assert_msg(end == expected, "%s: %d, expected %d: %s", body, end, expected, said);
     ck_assert_msg(strstr(said, words) != NULL, "%s: %s", body, said);
-    device_reset();
+    forget();
 }
 
 #define LOAD(tile, map, coordinates)                                                               \
@@ -110,7 +118,7 @@ START_TEST(where_a_box_begins_is_checked)
     static const char store[] = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
                                 "[%map, {-4, 2}], [%tile];";
     ck_assert_int_eq(run_kernel(LOAD("%tile", "%map", "-4, -1")), EXEC_DONE);
-    device_reset();
+    forget();
     stops(LOAD("%tile", "%map", "3, 2"), EXEC_ILLEGAL, "begins 12 bytes behind the beginning");
     stops(LOAD("%tile", "%map", "-1, 2"), EXEC_ILLEGAL, "begins 4 bytes before the beginning");
     stops(store, EXEC_ILLEGAL, "begins 4 elements before the tensor along dimension 0");
@@ -310,7 +318,7 @@ START_TEST(reductions_take_some_types)
             const enum exec_end end = run_kernel(body);
             ck_assert_msg(end == (rows[k].types >> type & 1 ? EXEC_DONE : EXEC_ILLEGAL),
                           "%s of type %u: %d", rows[k].operation, type, end);
-            device_reset();
+            forget();
         }
 }
 END_TEST

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -421,7 +422,7 @@ END_TEST
 /* One processor, and a thread on it with precedence: each session has its share (sched(7), on
  * autogroups), and within it SCHED_IDLE comes last. */
 static int processor;
-static volatile bool hog_ends;
+static atomic_int hog_ends; /* no volatile bool: gcc's UBSan reads one only once */
 
 enum { HOGS = 8 };
 
