@@ -45,26 +45,46 @@ static bool clock_reserve(struct happens_clock *clock, uint32_t count)
     return true;
 }
 
+/* Joins `other` into `clock` in one sense, up to but not including `but` on its track; a sequence
+ * number of 0: all of it. */
+static void join_sense(struct happens_clock *clock, const struct happens_clock *other, int sense,
+                       struct timeline_when but)
+{
+    /* Without memory everything counts as ordered, so that no false race is reported. */
+    if (other->everything[sense] || !clock_reserve(clock, other->count))
+        clock->everything[sense] = true;
+    if (clock->everything[sense]) return;
+    uint32_t(*rows)[TIMELINE_SENSES] = rows_of(clock);
+    for (uint32_t i = 0; i < other->count; i++) {
+        uint32_t seen = row_of(other, i)[sense];
+        if (but.sequence != 0 && i == but.track && seen >= but.sequence) seen = but.sequence - 1;
+        if (seen > rows[i][sense]) rows[i][sense] = seen;
+    }
+}
+
 /* Joins `other` into `clock` in the sense `first` and in those that it implies. */
 static void join_from(struct happens_clock *clock, const struct happens_clock *other,
                       enum timeline_sense first)
 {
-    const bool whole = clock_reserve(clock, other->count);
-    for (int sense = first; sense < TIMELINE_SENSES; sense++) {
-        /* Without memory everything counts as ordered, so that no false race is reported. */
-        if (other->everything[sense] || !whole) clock->everything[sense] = true;
-        if (clock->everything[sense]) continue;
-        uint32_t(*rows)[TIMELINE_SENSES] = rows_of(clock);
-        for (uint32_t i = 0; i < other->count; i++) {
-            const uint32_t seen = row_of(other, i)[sense];
-            if (seen > rows[i][sense]) rows[i][sense] = seen;
-        }
-    }
+    for (int sense = first; sense < TIMELINE_SENSES; sense++)
+        join_sense(clock, other, sense, (struct timeline_when){0});
 }
 
 void happens_join(struct happens_clock *clock, const struct happens_clock *other)
 {
     join_from(clock, other, TIMELINE_PROMISED);
+}
+
+void happens_follow(struct timeline_op *op, const struct timeline_op *before)
+{
+    /* What precedes an operation on its track happens before it: track_choose. */
+    for (int sense = 0; sense < TIMELINE_SENSES; sense++) {
+        const bool early =
+            op->work.early == TIMELINE_EARLY ||
+            (op->work.early == TIMELINE_EARLY_UNPROMISED && sense == TIMELINE_PROMISED);
+        join_sense(&op->clock, &before->clock, sense,
+                   early ? before->when : (struct timeline_when){0});
+    }
 }
 
 static void clock_mark(struct happens_clock *clock, struct timeline_when when)
@@ -133,7 +153,8 @@ static void host_shorten(struct timeline *timeline)
  * Returns false when the host has no memory. */
 static bool track_choose(struct happens *happens, const struct timeline_op *op, uint32_t *track)
 {
-    for (size_t i = 0; i < op->before.count; i++) {
+    const size_t dependencies = op->work.early == TIMELINE_AT_END ? op->before.count : 0;
+    for (size_t i = 0; i < dependencies; i++) {
         const struct timeline_when *when = &op->before.ops[i]->when;
         if (happens->tracks[when->track].last != when->sequence) continue;
         *track = when->track;
@@ -181,7 +202,7 @@ bool happens_enter(struct timeline_op *op)
 
 void happens_has_run(struct timeline_op *op)
 {
-    for (size_t i = 0; i < op->after.count; i++) happens_join(&op->after.ops[i]->clock, &op->clock);
+    for (size_t i = 0; i < op->after.count; i++) happens_follow(op->after.ops[i], op);
 }
 
 void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock,

@@ -48,6 +48,8 @@ void happens_clear(struct happens_clock *clock);
 /* Assigns a track and a sequence number to an operation whose dependencies are complete. Returns
  * false when the host has no memory. */
 bool happens_enter(struct timeline_op *op);
+/* Joins into the clock of `op` what happens before it by its dependency `before`, which has run. */
+void happens_follow(struct timeline_op *op, const struct timeline_op *before);
 /* Joins the operation's clock, which is now complete, into the clocks of its dependents. */
 void happens_has_run(struct timeline_op *op);
 /* The host has waited for everything in `clock`, by a promise or because GPUs do. */

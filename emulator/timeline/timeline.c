@@ -75,8 +75,7 @@ static bool learns_from_host(const struct timeline_op *op, const struct timeline
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
     const uint64_t after_end = before->end_ns + clock_gap(before, op);
-    if (before->state == ORDER_HAS_RUN && !learns_from_host(op, before))
-        happens_join(&op->clock, &before->clock);
+    if (before->state == ORDER_HAS_RUN && !learns_from_host(op, before)) happens_follow(op, before);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
     if (!edges_reserve(&before->after, before->after.count + 1)) return false;
@@ -489,6 +488,7 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
     op->references = 1;
     op->timeline = timeline;
     op->work.kind = work->kind; /* the rest, with `release`, is set once nothing can fail */
+    op->work.early = work->early;
     op->number = ++timeline->ops;
     op->context = stream->context->number;
     op->connection = (stream->connection + lane) % timeline->settings.connections;

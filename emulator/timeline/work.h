@@ -48,8 +48,17 @@ struct timeline_touch {
 };
 enum { TIMELINE_TOUCHES = 4 };
 
+/* Whether what is behind an operation is behind the end of those that the operation depends on, or
+ * only behind what happens before them. The timeline runs it behind their end in any case. */
+enum timeline_early {
+    TIMELINE_AT_END,
+    TIMELINE_EARLY_UNPROMISED, /* only in the sense TIMELINE_PROMISED: GPUs wait for the end */
+    TIMELINE_EARLY,
+};
+
 struct timeline_work {
     enum timeline_kind kind;
+    enum timeline_early early;
     uint64_t bytes;     /* of copies and sets, whose cost follows from it */
     bool pageable;      /* a copy that is staged through pageable memory */
     uint64_t signature; /* kernels with equal ones are expected to take equally long; 0: none */

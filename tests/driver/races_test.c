@@ -239,6 +239,114 @@ START_TEST(it_can_be_turned_off)
 }
 END_TEST
 
+/* ---- events that a kernel records before its end ----------------------------------------------
+ */
+
+enum early { AT_BEGIN, AT_TRIGGER }; /* a launch completion event, a programmatic event */
+
+/* Launches "add" into the stream; the event comes when its blocks have begun, as for lack of a
+ * trigger a programmatic one is told to. */
+static CUevent add_telling(enum early early, CUstream stream, CUdeviceptr p)
+{
+    int n = N;
+    unsigned value = 1;
+    void *arguments[] = {&p, &value, &n};
+    CUlaunchAttribute attribute = {0};
+    CUevent event = test_event(CU_EVENT_DISABLE_TIMING);
+    if (early == AT_BEGIN) {
+        attribute.id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+        attribute.value.launchCompletionEvent.event = event;
+    } else {
+        attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+        attribute.value.programmaticEvent.event = event;
+        attribute.value.programmaticEvent.triggerAtBlockStart = 1;
+    }
+    const CUlaunchConfig config = {.gridDimX = (N + 255) / 256,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = 256,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .hStream = stream,
+                                   .attrs = &attribute,
+                                   .numAttrs = 1};
+    OK(cuLaunchKernelEx(&config, test_kernel("add"), arguments, NULL));
+    return event;
+}
+
+static void end_with_advice(size_t races, size_t advice)
+{
+    end(races);
+    ck_assert_uint_eq(test_count(TRACE_ADVICE, 0, "wait that nobody promises"), advice);
+}
+
+START_TEST(the_event_of_a_kernels_begin_is_before_its_end)
+{
+    begin(_i);
+    CUdeviceptr mapped = (CUdeviceptr)(uintptr_t)pinned;
+    OK(cuStreamWaitEvent(two, add_telling(AT_BEGIN, one, buffer), 0));
+    OK(cuMemsetD8Async(buffer, 0, BYTES, two));
+    end_with_advice(1, 0);
+    OK(cuStreamWaitEvent(two, add_telling(AT_BEGIN, one, buffer), 0));
+    OK(test_launch("add", two, buffer, 1, N));
+    end_with_advice(2, 0);
+    OK(cuEventSynchronize(add_telling(AT_BEGIN, one, mapped)));
+    ck_assert_uint_ne(((volatile unsigned *)pinned)[7], 0);
+    end_with_advice(3, 0);
+}
+END_TEST
+
+START_TEST(what_was_before_the_kernel_is_before_its_event)
+{
+    begin(_i);
+    CUdeviceptr other = test_device(BYTES);
+    OK(test_launch("add", one, other, 1, N));
+    OK(cuStreamWaitEvent(two, add_telling(AT_BEGIN, one, buffer), 0));
+    OK(test_launch("add", two, other, 1, N));
+    OK(test_launch("add", one, buffer, 1,
+                   N)); /* in the kernel's stream, all comes behind its end */
+    end_with_advice(0, 0);
+    CUevent event = add_telling(AT_BEGIN, one, buffer);
+    OK(cuEventRecord(event, one)); /* from now on it stands for the end */
+    OK(cuStreamWaitEvent(two, event, 0));
+    OK(test_launch("add", two, buffer, 1, N));
+    end_with_advice(0, 0);
+}
+END_TEST
+
+START_TEST(a_programmatic_event_promises_copies_and_the_host_no_end)
+{
+    begin(_i);
+    CUdeviceptr mapped = (CUdeviceptr)(uintptr_t)pinned;
+    OK(cuStreamWaitEvent(two, add_telling(AT_TRIGGER, one, buffer), 0));
+    OK(cuMemsetD8Async(buffer, 0, BYTES, two));
+    end_with_advice(0, 1);
+    OK(cuEventSynchronize(add_telling(AT_TRIGGER, one, mapped)));
+    ck_assert_uint_ne(((volatile unsigned *)pinned)[7], 0);
+    end_with_advice(0, 2);
+}
+END_TEST
+
+START_TEST(a_kernel_behind_several_programmatic_events_is_behind_all)
+{
+    begin(_i);
+    CUdeviceptr other = test_device(BYTES), third = test_device(BYTES);
+    CUstream three = test_stream(CU_STREAM_NON_BLOCKING);
+    OK(cuStreamWaitEvent(two, add_telling(AT_TRIGGER, one, buffer), 0));
+    OK(cuStreamWaitEvent(two, add_telling(AT_TRIGGER, three, other), 0));
+    OK(test_launch("add", two, third, 1, N));
+    OK(test_launch("add", two, buffer, 1, N));
+    OK(test_launch("add", two, other, 1, N));
+    end_with_advice(0, 0);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+    OK(cuStreamWaitEvent(two, add_telling(AT_TRIGGER, three, other), 0));
+    OK(cuStreamWaitEvent(two, add_telling(AT_TRIGGER, one, buffer), 0));
+    OK(test_launch("add", two, other, 1, N));
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "race of a dependent launch"), 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("driver_races");
@@ -260,6 +368,11 @@ int main(void)
     tcase_add_test(tcase, advice_can_be_turned_off);
     tcase_add_loop_test(tcase, a_loop_is_one_finding_with_a_count, 0, ORDERS);
     tcase_add_loop_test(tcase, it_can_be_turned_off, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_event_of_a_kernels_begin_is_before_its_end, 0, ORDERS);
+    tcase_add_loop_test(tcase, what_was_before_the_kernel_is_before_its_event, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_programmatic_event_promises_copies_and_the_host_no_end, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_kernel_behind_several_programmatic_events_is_behind_all, 0,
+                        ORDERS);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -122,6 +122,13 @@ static void by_hand()
     printf("dependents %zu\n", count);
     count = 8;
     say("dependents without data", cudaGraphNodeGetDependentNodes(a, list, nullptr, &count));
+    data = edge(2, 0, 0);
+    say("launch order beside it", cudaGraphAddDependencies(graph, &a, &b, &data, 1));
+    say("launch order to memset", cudaGraphAddDependencies(graph, &a, &fill, &data, 1));
+    say("launch order to empty", cudaGraphAddDependencies(graph, &a, &empty, &data, 1));
+    say("launch order from memset", cudaGraphAddDependencies(graph, &fill, &empty, &data, 1));
+    data = edge(1, 0, 0);
+    say("programmatic port with default type", cudaGraphAddDependencies(graph, &a, &b, &data, 1));
     data = edge(2, 0, 1);
     say("remove with other port", cudaGraphRemoveDependencies(graph, &a, &b, &data, 1));
     show_edges("after removal", graph);
@@ -206,6 +213,68 @@ static void events()
     }
 }
 
+// What stands behind an early event of a captured kernel, and the edges that come of it.
+enum Behind { KERNEL, DEPENDENT, COPY, FUNCTION, END_AS_WELL, END_BEFORE, BEHINDS };
+
+static void nothing(void *) {}
+
+static void put_behind(Behind what, cudaStream_t into)
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = config_of(&attribute, 1);
+    config.stream = into;
+    if (what == DEPENDENT)
+        CHECK(cudaLaunchKernelEx(&config, consume, (const int *)values, sum));
+    else if (what == COPY)
+        CHECK(cudaMemcpyAsync(sum, values, 4, cudaMemcpyDeviceToDevice, into));
+    else if (what == FUNCTION)
+        CHECK(cudaLaunchHostFunc(into, nothing, nullptr));
+    else
+        consume<<<1, 1, 0, into>>>(values, sum);
+}
+
+static void behind_early_events()
+{
+    static const char *const names[BEHINDS] = {"kernel",   "dependent kernel", "copy",
+                                               "function", "end as well",      "end before"};
+    cudaEvent_t event, whole;
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    CHECK(cudaEventCreateWithFlags(&whole, cudaEventDisableTiming));
+    for (int early = 0; early < 3; early++) {
+        cudaLaunchAttribute attribute = {};
+        if (early == 2) {
+            attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+            attribute.val.launchCompletionEvent.event = event;
+        } else {
+            attribute.id = cudaLaunchAttributeProgrammaticEvent;
+            attribute.val.programmaticEvent.event = event;
+            attribute.val.programmaticEvent.triggerAtBlockStart = early;
+        }
+        cudaLaunchConfig_t config = config_of(&attribute, 32);
+        printf("early event %d\n", early);
+        for (int what = 0; what < BEHINDS; what++) {
+            cudaGraph_t graph;
+            CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+            CHECK(cudaLaunchKernelEx(&config, produce, values));
+            if (what >= END_AS_WELL) CHECK(cudaEventRecord(whole, stream));
+            if (what == END_BEFORE) CHECK(cudaStreamWaitEvent(other, whole, 0));
+            CHECK(cudaStreamWaitEvent(other, event, 0));
+            if (what == END_AS_WELL) CHECK(cudaStreamWaitEvent(other, whole, 0));
+            put_behind((Behind)what, other);
+            CHECK(cudaEventRecord(whole, other));
+            CHECK(cudaStreamWaitEvent(stream, whole, 0));
+            CHECK(cudaStreamEndCapture(stream, &graph));
+            show_edges(names[what], graph);
+            run(graph);
+            CHECK(cudaGraphDestroy(graph));
+        }
+    }
+    CHECK(cudaEventDestroy(event));
+    CHECK(cudaEventDestroy(whole));
+}
+
 // ---- dependencies of a capture ------------------------------------------------------------------
 
 static void show_dependencies(const char *name, CUstream captured)
@@ -280,6 +349,7 @@ int main()
     by_hand();
     serialized();
     events();
+    behind_early_events();
     dependencies();
     CHECK(cudaStreamDestroy(stream));
     CHECK(cudaStreamDestroy(other));

@@ -90,6 +90,29 @@ START_TEST(an_event_orders_what_came_before_its_record_only)
 }
 END_TEST
 
+START_TEST(what_is_behind_an_early_point_is_behind_what_came_before_the_work)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_BLOCKING), *two = stream(TIMELINE_BLOCKING);
+    struct timeline_op *a = put(one, NULL), *work = put(one, NULL), *early[2], *wait[2];
+    for (int k = 0; k < 2; k++) {
+        const struct timeline_work mark = {
+            .kind = TIMELINE_MARK, .early = k == 0 ? TIMELINE_EARLY : TIMELINE_EARLY_UNPROMISED};
+        early[k] = timeline_submit_part(one, 0, &mark, now, &work, 1);
+        wait[k] = put(two, early[k]);
+    }
+    struct timeline_op *later = put(one, NULL);
+    run_all();
+    ck_assert(ordered(a, wait[0]) && ordered(early[0], wait[0]) && ordered(work, later));
+    ck_assert(!ordered(work, wait[0]) && !ordered(wait[0], work));
+    ck_assert(!ordered(work, early[0]) && !ordered(work, wait[1]));
+    const struct timeline_when when = timeline_op_when(work);
+    ck_assert(!timeline_happens_before(when, wait[0], TIMELINE_ON_GPUS));
+    ck_assert(timeline_happens_before(when, wait[1], TIMELINE_ON_GPUS));
+    end((struct timeline_op *[]){a, work, early[0], early[1], wait[0], wait[1], later}, 7);
+}
+END_TEST
+
 START_TEST(the_legacy_stream_stands_between_blocking_streams_only)
 {
     begin(_i);
@@ -292,6 +315,8 @@ int main(void)
     TCase *tcase = tcase_create("happens before");
     tcase_add_loop_test(tcase, a_stream_is_ordered_and_two_are_not, 0, ORDERS);
     tcase_add_loop_test(tcase, an_event_orders_what_came_before_its_record_only, 0, ORDERS);
+    tcase_add_loop_test(tcase, what_is_behind_an_early_point_is_behind_what_came_before_the_work, 0,
+                        ORDERS);
     tcase_add_loop_test(tcase, the_legacy_stream_stands_between_blocking_streams_only, 0, ORDERS);
     tcase_add_loop_test(tcase, a_destroyed_stream_still_stands_before_the_legacy_one, 0, ORDERS);
     tcase_add_loop_test(tcase, a_wait_of_the_host_orders_what_is_submitted_after_it, 0, ORDERS);

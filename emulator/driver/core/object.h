@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "emulator/driver/core/early.h"
 #include "emulator/memory/memory.h"
 #include "emulator/timeline/timeline.h"
 #include "trace/trace.h"
@@ -78,8 +79,8 @@ struct stream {
     CUlaunchMemSyncDomainMap domains;
     uint64_t triggers; /* timeline_op_number of its latest kernel that lets dependent kernels begin
                           before its own end; 0: none */
-    struct timeline_op *beside; /* the kernel beside which its next kernel may begin, as an event
-                                   says that it has waited for; NULL: none */
+    struct early_kernels early; /* beside which its next kernel may begin, as events say that it
+                                   has waited for */
     uint64_t thread; /* of a per-thread default stream, its thread's number; 0: another stream */
     pid_t tid;       /* that thread's id in the system */
     struct captured *captured; /* its part of a capture; NULL: not capturing */
@@ -90,12 +91,11 @@ struct event {
     struct object object;
     unsigned flags;
     struct timeline_op *record; /* the latest record; NULL: never recorded */
-    struct timeline_op *early;  /* the kernel that recorded it before its end; NULL: none did */
-    uint64_t early_in;          /* the id of that kernel's stream */
-    bool early_legacy, early_blocking; /* what that stream is */
-    struct captured *captured;         /* what a capture recorded after `record`; NULL: nothing */
-    bool tried;                        /* the program has called a function that records it */
-    uint64_t request;                  /* of the call that created it */
+    struct early_kernels early; /* the kernel that recorded it before its end, or those whose such
+                                   events its stream had waited for */
+    struct captured *captured;  /* what a capture recorded after `record`; NULL: nothing */
+    bool tried;                 /* the program has called a function that records it */
+    uint64_t request;           /* of the call that created it */
     /* The first wait for the event before it was recorded (a possible mistake): return address,
      * request and stack; 0: none. */
     uint64_t waited, waited_request;

@@ -188,7 +188,9 @@ void findings_kernel_begins(struct operation *operation, struct findings_kernel 
     races_pause(kernel->footprint, true);
     if (kernel->footprint == NULL) kernel->footprint = races_footprint(operation, converses);
     if (kernel->racecheck == NULL) kernel->racecheck = racecheck_begin();
-    if (kernel->primary != NULL && kernel->footprint != NULL && kernel->early == NULL)
+    early_remove_before(&kernel->beside, operation->op);
+    const bool begins_early = kernel->primary != NULL || kernel->beside.count > 0;
+    if (begins_early && kernel->footprint != NULL && kernel->early == NULL)
         kernel->early = races_footprint_early();
     request->footprint = kernel->footprint;
     request->early = kernel->early;
@@ -224,14 +226,20 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
     const struct exec_function_info *info = exec_function_info(request->function);
     racecheck_end(operation, kernel->racecheck);
     if (kernel->early != NULL) {
-        races_early(operation, kernel->footprint, kernel->early, kernel->primary);
+        if (kernel->primary != NULL)
+            races_early(operation, kernel->footprint, kernel->early, kernel->primary);
+        for (size_t i = 0; i < kernel->beside.count; i++)
+            races_early(operation, kernel->footprint, kernel->early, kernel->beside.list[i]);
         exec_footprint_join(kernel->footprint, kernel->early);
         exec_footprint_destroy(kernel->early);
     }
+    for (size_t i = 0; i < kernel->beside.count; i++)
+        timeline_join(operation->op, kernel->beside.list[i]);
     initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
                        product(request->block));
     races_launch(operation, kernel->footprint, info->converses);
     timeline_op_release(kernel->primary);
+    early_clear(&kernel->beside);
     *kernel = (struct findings_kernel){.footprint = NULL};
 }
 
@@ -240,6 +248,7 @@ void findings_kernel_drop(struct findings_kernel *kernel)
     exec_footprint_destroy(kernel->footprint);
     exec_footprint_destroy(kernel->early);
     timeline_op_release(kernel->primary);
+    early_clear(&kernel->beside);
     if (kernel->racecheck != NULL) exec_racecheck_destroy(kernel->racecheck);
 }
 

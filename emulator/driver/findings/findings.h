@@ -90,9 +90,12 @@ void findings_operation_ends(struct operation *operation);
 struct findings_kernel {
     struct exec_footprint *footprint;
     struct exec_racecheck *racecheck;
-    struct timeline_op *primary;  /* the preceding kernel beside which this one may begin
+    struct timeline_op *primary;  /* the stream's preceding kernel beside which this one may begin
                                      (programmatic dependent launch); a reference; NULL: none */
-    struct exec_footprint *early; /* accesses before the kernel waits for `primary`; NULL: none */
+    struct early_kernels beside;  /* other kernels beside which it may begin unless something else
+                                     orders it behind them */
+    struct exec_footprint *early; /* accesses before the kernel waits for all of these; NULL:
+                                     none */
     uint64_t memory_ends; /* memory_ends() when it paused: the regions in the footprint are valid
                              while that stays the same */
 };

@@ -117,9 +117,9 @@ static void forget_stream(struct stream *stream)
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-/* Makes a new node behind the stream's tips, which it then replaces. Behind anything but a kernel,
- * or with no kernel behind it, an edge is ordinary. `dependent`: a kernel that may begin before a
- * kernel before it ends (programmatic stream serialization). */
+/* Makes a new node behind the stream's tips, which it then replaces. `dependent`: a kernel that may
+ * begin before a kernel before it ends (programmatic stream serialization). As an H200 does, a
+ * programmatic edge stays one if no kernel is behind it. */
 static CUresult tip_make(const struct stream *stream, CUgraphNodeType type, bool dependent,
                          struct graph_node **made)
 {
@@ -131,9 +131,7 @@ static CUresult tip_make(const struct stream *stream, CUgraphNodeType type, bool
     if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < tips->count; i++) {
         CUgraphEdgeData data = tips->data[i];
-        if (dependent && graph_edge_is_ordinary(&data)) data = early;
-        if (graph_edge_check(tips->list[i], type, &data) != CUDA_SUCCESS)
-            data = (CUgraphEdgeData){0};
+        if (dependent && tips->list[i]->params.type == CU_GRAPH_NODE_TYPE_KERNEL) data = early;
         if (graph_edge_add(tips->list[i], node, data)) continue;
         graph_node_end(node);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -202,12 +200,16 @@ static CUresult record(struct event *event, struct stream *stream, bool external
     return tips_add(tips_of(event->captured), tips_of(part));
 }
 
-static CUresult record_port(struct event *event, const struct stream *stream, unsigned char port)
+static CUresult record_port(struct event *event, const struct stream *stream, bool at_once,
+                            bool programmatic)
 {
     struct captured *part = stream->captured;
     forget_event(event);
     event->captured = part_make(part->capture, NULL);
-    const CUgraphEdgeData data = {.from_port = port, .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    const CUgraphEdgeData data = {.from_port = at_once ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+                                                       : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                  .type = programmatic ? CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+                                                       : CU_GRAPH_DEPENDENCY_TYPE_DEFAULT};
     return event->captured != NULL &&
                    graph_nodes_add_edge(tips_of(event->captured), tips_of(part)->list[0], data)
                ? CUDA_SUCCESS

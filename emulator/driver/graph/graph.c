@@ -105,13 +105,15 @@ CUresult graph_edge_check(const struct graph_node *from, CUgraphNodeType to,
                           const CUgraphEdgeData *data)
 {
     if (data == NULL || graph_edge_is_ordinary(data)) return CUDA_SUCCESS;
-    const CUgraphEdgeData known = {.from_port = data->from_port,
-                                   .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
-    const bool right = memcmp(data, &known, sizeof known) == 0 &&
-                       (data->from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
-                        data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER) &&
-                       from->params.type == CU_GRAPH_NODE_TYPE_KERNEL &&
-                       to == CU_GRAPH_NODE_TYPE_KERNEL;
+    const CUgraphEdgeData known = {.from_port = data->from_port, .type = data->type};
+    const bool programmatic = data->type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    const bool right =
+        memcmp(data, &known, sizeof known) == 0 &&
+        ((programmatic && data->from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC) ||
+         ((programmatic || data->type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) &&
+          data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)) &&
+        from->params.type == CU_GRAPH_NODE_TYPE_KERNEL &&
+        (!programmatic || to == CU_GRAPH_NODE_TYPE_KERNEL);
     return right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -81,16 +81,47 @@ struct operation *graph_launch_copy(const struct launching *launching,
     return copy;
 }
 
-/* Lets the operation of a kernel node begin early beside a kernel that permits it. */
-static void follow_early(const struct graph_node *node, struct operation *operation)
+/* May the node begin before the end of the node of its edge `i`? Tells a kernel so. */
+static bool follows_early(const struct graph_node *node, size_t i, struct operation *operation)
 {
+    const CUgraphEdgeData *data = &node->before.data[i];
+    const struct graph_node *before = node->before.list[i];
+    const bool at_once = data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+    if (graph_edge_is_ordinary(data) || before->disabled) return false;
+    if (data->type != CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC) return at_once;
+    return node->params.type == CU_GRAPH_NODE_TYPE_KERNEL &&
+           launch_follow(operation, before->operation, before->op, at_once);
+}
+
+/* Puts in launching->after, for each of the node's edges that lets it begin early, a mark that is
+ * not behind the end of the node before. */
+static CUresult follow_early(struct launching *launching, const struct graph_node *node,
+                             struct operation *operation)
+{
+    static const struct timeline_work mark = {.kind = TIMELINE_MARK, .early = TIMELINE_EARLY};
     for (size_t i = 0; i < node->before.count; i++) {
-        const CUgraphEdgeData *data = &node->before.data[i];
-        const struct graph_node *before = node->before.list[i];
-        if (!graph_edge_is_ordinary(data) && !before->disabled)
-            launch_follow(operation, before->operation, before->op,
-                          data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
+        if (!follows_early(node, i, operation)) continue;
+        struct timeline_op *early = timeline_submit_part(
+            launching->time, node->lane, &mark, launching->issue_ns, &launching->after[i], 1);
+        if (early == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        launching->after[i] = early;
     }
+    return CUDA_SUCCESS;
+}
+
+static void drop_marks(const struct launching *launching, const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->before.count; i++)
+        if (launching->after[i] != node->before.list[i]->op)
+            timeline_op_release(launching->after[i]);
+}
+
+/* Is the end of the graph to be behind the node's own end, since nothing else is? */
+static bool is_leaf(const struct graph_node *node)
+{
+    for (size_t i = 0; i < node->after.count; i++)
+        if (graph_edge_is_ordinary(&node->after.data[i])) return false;
+    return true;
 }
 
 /* Submits one node behind launching->after. */
@@ -113,6 +144,9 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     if (node->params.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
         event = object_peek(node->params.eventWait.event, OBJECT_EVENT);
         if (event->record != NULL) launching->after[count++] = event->record;
+        if (!after_reserve(launching, count + event->early.count)) return CUDA_ERROR_OUT_OF_MEMORY;
+        for (size_t i = 0; i < event->early.count; i++)
+            launching->after[count++] = event->early.list[i];
     }
     struct operation *operation = graph_launch_copy(launching, node->operation);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -125,9 +159,13 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     if (flies) flight = copies ? copy_begins(operation) : fill_flight(operation);
     struct timeline_work work = node->work;
     work.beside = launching->within != NULL;
-    follow_early(node, operation);
-    const CUresult code = operation_submit_part(operation, carrier, node->lane, &work,
-                                                launching->after, count, &node->op);
+    CUresult code = follow_early(launching, node, operation);
+    if (code == CUDA_SUCCESS)
+        code = operation_submit_part(operation, carrier, node->lane, &work, launching->after, count,
+                                     &node->op);
+    else
+        operation_drop(operation);
+    drop_marks(launching, node);
     if (flies) copy_submitted(&flight, node->op);
     if (code != CUDA_SUCCESS) return code;
     if (node->params.type != CU_GRAPH_NODE_TYPE_EVENT_RECORD) return CUDA_SUCCESS;
@@ -166,7 +204,7 @@ CUresult graph_launch_nodes(struct launching *launching, const struct graph *gra
         node->op = NULL;
         code = launch_node(launching, node, before);
         launched = i + 1;
-        if (code == CUDA_SUCCESS && node->after.count == 0) leaves[count++] = node->op;
+        if (code == CUDA_SUCCESS && is_leaf(node)) leaves[count++] = node->op;
     }
     if (code == CUDA_SUCCESS && count == 0) leaves[count++] = begin;
     if (code == CUDA_SUCCESS)
@@ -191,6 +229,7 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     for (struct graph_node *node = exec->graph->first; node != NULL; node = node->next)
         TRY(check_node(node));
     TRY(graph_check_memory(exec));
+    TRY(stream_await_early(stream)); /* what its nodes wait for themselves is not known here */
     thread_spend(timeline_model->launch);
     struct launching launching = {.time = stream->time,
                                   .context = stream->object.context,

@@ -125,8 +125,9 @@ static inline CUgraphEdgeData graph_edge_data(const CUgraphEdgeData *data, size_
     return data != NULL ? data[i] : (CUgraphEdgeData){0};
 }
 bool graph_edge_is_ordinary(const CUgraphEdgeData *data);
-/* Checks the data of an edge, NULL for an ordinary one. Any other edge is programmatic: from a
- * kernel, which tells when the next kernel may begin, to a kernel. */
+/* Checks the data of an edge, NULL for an ordinary one. Any other edge is from a kernel: to a
+ * kernel, which may begin when the one before lets it (programmatic), or to any node, which begins
+ * when the kernel has begun. */
 CUresult graph_edge_check(const struct graph_node *from, CUgraphNodeType to,
                           const CUgraphEdgeData *data);
 

@@ -12,6 +12,14 @@ CUresult stream_come_behind(struct stream *stream, struct timeline_op *before)
                             &(struct timeline_work){.kind = TIMELINE_MARK}, before, NULL);
 }
 
+CUresult stream_await_early(struct stream *stream)
+{
+    for (size_t i = 0; i < stream->early.count; i++)
+        TRY(stream_come_behind(stream, stream->early.list[i]));
+    early_clear(&stream->early);
+    return CUDA_SUCCESS;
+}
+
 /* With `op` NULL: makes `stream` wait for all work of the context. Otherwise makes all streams of
  * the context wait for `op`. The legacy default stream stands for all blocking streams. */
 static CUresult join(struct context *context, struct stream *stream, struct timeline_op *op)

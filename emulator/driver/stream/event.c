@@ -15,7 +15,7 @@ static void event_end(struct object *object, bool implicit)
     object_remove(object);
     if (event->captured != NULL) capturing->forget_event(event);
     timeline_op_release(event->record);
-    timeline_op_release(event->early);
+    early_clear(&event->early);
     object_free(object);
 }
 
@@ -69,19 +69,28 @@ void event_set_record(struct event *event, struct timeline_op *op)
 {
     if (event->captured != NULL) capturing->forget_event(event);
     timeline_op_release(event->record); /* earlier waits keep the record that they took */
-    timeline_op_release(event->early);
+    early_clear(&event->early);
     event->record = op;
-    event->early = NULL;
     /* Another process may wait for the event and inform this one's host: memory/ipc.c. */
     if (event->flags & CU_EVENT_INTERPROCESS) timeline_finish(op);
 }
 
-void event_set_early(struct event *event, struct timeline_op *kernel, const struct stream *stream)
+CUresult event_record_early(struct event *event, struct stream *stream, bool at_trigger)
 {
-    event->early = kernel;
-    event->early_in = stream->object.id;
-    event->early_legacy = stream_is_legacy(stream);
-    event->early_blocking = stream_is_blocking(stream);
+    struct timeline_op *kernel = timeline_stream_last(stream->time), *op, *both;
+    struct timeline_work work;
+    struct operation *operation = event_record_operation(event, stream, &work);
+    work.early = at_trigger ? TIMELINE_EARLY_UNPROMISED : TIMELINE_EARLY;
+    event->tried = true;
+    TRY(operation_submit_part(operation, stream->time, 0, &work, &kernel, 1, &op));
+    event_set_record(event, op);
+    if (at_trigger && !early_add(&event->early, kernel)) return CUDA_ERROR_OUT_OF_MEMORY;
+    /* The stream's later work is behind the kernel's end, and a wait for it runs the record. */
+    TRY(operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
+                         &(struct timeline_work){.kind = TIMELINE_MARK, .passive = true}, op,
+                         &both));
+    timeline_op_release(both);
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
@@ -104,7 +113,7 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     struct operation *operation = event_record_operation(event, stream, &work);
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     event_set_record(event, op);
-    return CUDA_SUCCESS;
+    return early_add_all(&event->early, &stream->early) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult driver_cuEventRecord(CUevent hEvent, CUstream hStream)

@@ -29,7 +29,7 @@ static void stream_end(struct object *object, bool implicit)
     trace_object(object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
     object_remove(object);
     if (stream->time != NULL) timeline_stream_destroy(stream->time);
-    timeline_op_release(stream->beside);
+    early_clear(&stream->early);
     object_free(object);
 }
 
@@ -378,17 +378,6 @@ CUresult driver_cuStreamQuery(CUstream hStream)
     return answer_stream_query(stream);
 }
 
-/* Lets the stream's next kernel begin beside the one that recorded the event early, unless the
- * streams are ordered anyway. */
-static void begin_beside(struct stream *stream, const struct event *event)
-{
-    const bool ordered = event->early_in == stream->object.id ||
-                         (event->early_legacy && stream_is_blocking(stream)) ||
-                         (event->early_blocking && stream_is_legacy(stream));
-    timeline_op_release(stream->beside);
-    stream->beside = event->early != NULL && !ordered ? timeline_op_retain(event->early) : NULL;
-}
-
 CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     struct stream *stream;
@@ -405,7 +394,7 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
         findings_event_awaited(event, stream);
         return CUDA_SUCCESS;
     }
-    begin_beside(stream, event);
+    if (!early_add_all(&stream->early, &event->early)) return CUDA_ERROR_OUT_OF_MEMORY;
     struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     const bool over = timeline_op_is_over(event->record, thread.clock_ns);

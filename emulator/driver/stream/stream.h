@@ -32,9 +32,12 @@ CUresult stream_for_work(CUstream handle, struct stream **stream);
 /* Is it the legacy default stream? Is it a stream that synchronises with the legacy default
  * stream? */
 bool stream_is_legacy(const struct stream *stream);
-/* The event's latest record was made by a kernel of that stream that lets others begin before its
- * end. Takes over a reference to the kernel. */
-void event_set_early(struct event *event, struct timeline_op *kernel, const struct stream *stream);
+/* Records an event behind the stream's latest kernel that comes before that one's end:
+ * `at_trigger`, where the kernel lets others begin, as kernels alone may rely on (GPUs record it at
+ * the end); else, once its blocks have begun. */
+CUresult event_record_early(struct event *event, struct stream *stream, bool at_trigger);
+/* Makes later work of the stream wait for the end of the kernels of stream->early. */
+CUresult stream_await_early(struct stream *stream);
 /* Clamps a priority, as documented for cuStreamCreateWithPriority. */
 int stream_priority_kept(int priority);
 bool stream_is_blocking(const struct stream *stream);
@@ -166,9 +169,10 @@ struct capture_verbs {
      * capture. */
     CUresult (*record)(struct event *event, struct stream *stream, bool external);
     CUresult (*wait)(struct stream *stream, struct event *event, bool external);
-    /* The event stands for a port of the kernel that the stream has just captured: it lets
-     * dependent kernels begin early. */
-    CUresult (*record_port)(struct event *event, const struct stream *stream, unsigned char port);
+    /* The event stands for the moment when the kernel that the stream has just captured has begun
+     * (`at_once`) or lets others begin. `programmatic`: only kernels may begin then. */
+    CUresult (*record_port)(struct event *event, const struct stream *stream, bool at_once,
+                            bool programmatic);
     /* The event was recorded outside of a capture, or ends; the stream ends. */
     void (*forget_event)(struct event *event);
     void (*forget_stream)(struct stream *stream);

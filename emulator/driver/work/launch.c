@@ -600,22 +600,27 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     return CUDA_SUCCESS;
 }
 
-/* The kernel, with a reference, that lets the stream's next kernel begin before it ends: the one
- * whose event it has waited for, or, for a dependent launch, the stream's latest; NULL: there is
- * none, or the host has waited for it. CUDA Programming Guide, "Programmatic
- * Dependent Launch and Synchronization". */
-static struct timeline_op *primary_in(struct stream *stream, bool dependent)
+/* The stream's latest kernel, with a reference, if it lets the next one begin before it ends; NULL:
+ * it does not, or the host has waited for it. CUDA Programming Guide, "Programmatic Dependent
+ * Launch and Synchronization". */
+static struct timeline_op *primary_in(const struct stream *stream)
 {
-    struct timeline_op *beside = stream->beside;
-    stream->beside = NULL;
-    if (beside != NULL && !timeline_host_knows_op(driver.timeline, beside)) return beside;
-    timeline_op_release(beside);
-    if (!dependent) return NULL;
     struct timeline_op *last = timeline_stream_last(stream->time);
     return last != NULL && timeline_op_number(last) == stream->triggers &&
                    !timeline_host_knows_op(driver.timeline, last)
                ? timeline_op_retain(last)
                : NULL;
+}
+
+/* Notes the kernels beside which this one may begin. One that launches others is not followed that
+ * closely: it waits. */
+static CUresult note_early(struct stream *stream, struct launch *launch)
+{
+    if (stream->captured != NULL) return CUDA_SUCCESS;
+    if (exec_function_info(launch->function->code)->launches) return stream_await_early(stream);
+    if (launch->dependent) launch->noted.primary = primary_in(stream);
+    return early_add_all(&launch->noted.beside, &stream->early) ? CUDA_SUCCESS
+                                                                : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const struct launch *shape,
@@ -637,9 +642,13 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     struct launch *launch = (void *)operation->payload;
     struct timeline_op *op = NULL;
     const struct exec_function_info *info = exec_function_info(function->code);
-    if (stream->captured == NULL && !info->launches)
-        launch->noted.primary = primary_in(stream, launch->dependent);
+    code = note_early(stream, launch);
+    if (code != CUDA_SUCCESS) {
+        operation_drop(operation);
+        return code;
+    }
     TRY(operation_submit(operation, stream, &work, NULL, &op));
+    if (op != NULL) early_clear(&stream->early);
     if (op != NULL && info->triggers) stream->triggers = timeline_op_number(op);
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
     timeline_op_release(op);
@@ -800,16 +809,14 @@ bool launch_is_dependent(const struct operation *operation)
            ((const struct launch *)(const void *)operation->payload)->dependent;
 }
 
-void launch_follow(struct operation *operation, const struct operation *primary,
+bool launch_follow(struct operation *operation, const struct operation *primary,
                    struct timeline_op *op, bool at_once)
 {
     struct launch *launch = (void *)operation->payload;
     const struct launch *before = (const void *)primary->payload;
     const bool lets = at_once || exec_function_info(before->function->code)->triggers;
-    if (!lets || exec_function_info(launch->function->code)->launches ||
-        launch->noted.primary != NULL || timeline_host_knows_op(driver.timeline, op))
-        return;
-    launch->noted.primary = timeline_op_retain(op);
+    return lets && !exec_function_info(launch->function->code)->launches &&
+           early_add(&launch->noted.beside, op);
 }
 
 void launch_set_cooperative(struct operation *operation, bool cooperative)
@@ -853,25 +860,22 @@ struct told_event {
     bool at_once; /* when all blocks have begun, else at the kernel's trigger */
 };
 
-/* Records an event behind the stream's latest kernel, for one that may begin when that kernel lets
- * it or, `at_once`, when that kernel has begun. */
-static CUresult record_early(CUfunction handle, struct event *event, CUstream stream_handle,
-                             const struct stream *stream, bool at_once)
+/* Records the event of a kernel that has been launched. Of a programmatic one the end is the
+ * trigger of a kernel without triggers. */
+static CUresult record_told(CUfunction handle, struct event *event, CUstream stream_handle,
+                            struct stream *stream, const struct told_event *told)
 {
     struct function *function;
     TRY(function_find_in(handle, stream->object.context, &function));
-    struct timeline_op *kernel = timeline_op_retain(timeline_stream_last(stream->time));
-    const CUresult code = driver_cuEventRecord((CUevent)event, stream_handle);
-    if (code == CUDA_SUCCESS && (at_once || exec_function_info(function->code)->triggers))
-        event_set_early(event, kernel, stream);
-    else
-        timeline_op_release(kernel);
-    return code;
+    const bool programmatic = told->attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+    if (programmatic && !told->at_once && !exec_function_info(function->code)->triggers)
+        return driver_cuEventRecord(told->event, stream_handle);
+    thread.call.object = event->object.id;
+    return event_record_early(event, stream, programmatic);
 }
 
-/* Launches a kernel that records an event. During a capture it gives the next kernel's edge its
- * type. Otherwise the event is over when the kernel is, and tells a kernel behind a wait for it
- * that it may begin before. */
+/* Launches a kernel that records an event. During a capture it gives the next node's edge its
+ * type. */
 static CUresult submit_telling(CUfunction handle, CUstream stream_handle,
                                const struct launch *shape, void **parameters, void **extra,
                                const struct told_event *told)
@@ -885,11 +889,9 @@ static CUresult submit_telling(CUfunction handle, CUstream stream_handle,
     if (event->object.context != stream->object.context) /* recording says so, before the launch */
         return driver_cuEventRecord(told->event, stream_handle);
     TRY(submit_launch(handle, stream_handle, shape, parameters, extra));
-    if (stream->captured == NULL)
-        return record_early(handle, event, stream_handle, stream, told->at_once);
-    return capturing->record_port(event, stream,
-                                  told->at_once ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
-                                                : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
+    if (stream->captured == NULL) return record_told(handle, event, stream_handle, stream, told);
+    return capturing->record_port(event, stream, told->at_once,
+                                  told->attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT);
 }
 
 /* Takes one attribute of a launch into its shape, or what it is to record. */

@@ -34,8 +34,9 @@ void launch_set_cooperative(struct operation *operation, bool cooperative);
 /* Was the kernel launched with programmatic stream serialization? */
 bool launch_is_dependent(const struct operation *operation);
 /* The kernel that is about to be submitted may begin before the kernel of `primary`, submitted as
- * `op`, has ended: at that kernel's trigger or, `at_once`, when its blocks have begun. */
-void launch_follow(struct operation *operation, const struct operation *primary,
+ * `op`, has ended: at that kernel's trigger or, `at_once`, when its blocks have begun. Returns
+ * false if it has to come behind its end. */
+bool launch_follow(struct operation *operation, const struct operation *primary,
                    struct timeline_op *op, bool at_once);
 /* Blocks per cluster axis; zeros: no clusters. */
 void launch_cluster(const struct operation *operation, unsigned cluster[3]);
