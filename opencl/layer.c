@@ -48,6 +48,7 @@ static struct {
     bool begun;
     cl_handle devices[MOST_DEVICES];
     unsigned device_count;
+    cl_handle started[MOST_DEVICES]; /* contexts that stay, by device */
 } layer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- calls ------------------------------------------------------------------------------------
@@ -268,13 +269,14 @@ static bool is_on_gpu(void)
 /* Starts each device, so that its threads exist before the student's. PoCL unloads its compiler
  * with its last context and would load it again for each of the student's contexts, so on PoCL this
  * context stays. */
-static void start(cl_handle device)
+static void start(cl_handle device, cl_handle *stays)
 {
     context_function make;
     release_function release;
     layer_take(ROW_clCreateContext, &make);
     layer_take(ROW_clReleaseContext, &release);
     cl_handle context = make(NULL, 1, &device, NULL, NULL, NULL);
+    *stays = is_on_gpu() ? NULL : context;
     if (context != NULL && is_on_gpu()) release(context);
 }
 
@@ -290,10 +292,11 @@ static void put_devices(void)
             CL_SUCCESS)
             continue;
         for (cl_uint d = 0; d < count && d < MOST_DEVICES; d++) {
+            cl_handle unknown;
             if (all < MOST_DEVICES) layer.devices[all] = devices[d];
             layer.device_count = all < MOST_DEVICES ? all + 1 : MOST_DEVICES;
+            start(devices[d], all < MOST_DEVICES ? &layer.started[all] : &unknown);
             put_device(all++, platforms[p], devices[d]);
-            start(devices[d]);
         }
     }
     snprintf(text, sizeof text, "%u", platform_count);

@@ -8,8 +8,10 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/watch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$root"
 
+# The program is not of our build: if that is with AddressSanitizer, its library comes late.
 watch() { # PROGRAM ARGUMENT...
-    LD_LIBRARY_PATH=$build/emulator/lib "$@"
+    ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" \
+        LD_LIBRARY_PATH=$build/emulator/lib "$@"
 }
 
 compile() { # LIFE.cu PROGRAM
