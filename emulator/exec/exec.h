@@ -91,7 +91,7 @@ struct exec_function_info {
     bool explicit_cluster;        /* .explicitcluster: it must be launched with clusters */
     bool blocks_are_clusters;     /* the grid size of a launch counts clusters, not blocks */
     /* It may exchange values with concurrent work: it has volatile or ordered accesses to global
-     * memory, or atomics of which locks are made. */
+     * memory, atomics of which locks are made, or ones that count for the host as well (.sys). */
     bool converses;
     bool launches; /* it may call the device runtime (exec_launch.device_call) */
     bool triggers; /* it may let a dependent kernel begin before it ends (griddepcontrol) */

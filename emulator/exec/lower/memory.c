@@ -464,7 +464,7 @@ static void note_atomic(struct lower *lower, const struct exec_row *row)
     else
         function->talks = true;
     if (at->modifiers.operation == PTX_ATOMIC_CAS || at->modifiers.operation == PTX_ATOMIC_EXCH ||
-        (ordered && at->modifiers.scope != PTX_SCOPE_CTA))
+        at->modifiers.scope == PTX_SCOPE_SYS || (ordered && at->modifiers.scope != PTX_SCOPE_CTA))
         function->info.converses = true;
 }
 
