@@ -20,7 +20,8 @@ struct early_kernels {
 /* Adds a kernel, with a reference of its own. Returns false, with nothing added, if memory runs
  * out. */
 bool early_add(struct early_kernels *to, struct timeline_op *kernel);
-/* Adds those that the host has not waited for. Returns false if memory runs out. */
+/* Adds those that the host has not waited for, and removes those that it has. Returns false if
+ * memory runs out. */
 bool early_add_all(struct early_kernels *to, const struct early_kernels *from);
 /* Removes those that happen before `op`, which is running, by other ways as well. */
 void early_remove_before(struct early_kernels *kernels, const struct timeline_op *op);

@@ -80,6 +80,7 @@ CUresult event_record_early(struct event *event, struct stream *stream, bool at_
     struct timeline_op *kernel = timeline_stream_last(stream->time), *op, *both;
     struct timeline_work work;
     struct operation *operation = event_record_operation(event, stream, &work);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     work.early = at_trigger ? TIMELINE_EARLY_UNPROMISED : TIMELINE_EARLY;
     event->tried = true;
     TRY(operation_submit_part(operation, stream->time, 0, &work, &kernel, 1, &op));
