@@ -94,7 +94,8 @@ target_compile_definitions(overlap_warnings INTERFACE $<$<COMPILE_LANGUAGE:C>:_G
 # A finding of UBSan ends the program, so that no test passes over one. A program that loads a
 # sanitized library must be sanitized itself: hence every target, and the linker of .cu programs.
 if(OVERLAP_SANITIZE STREQUAL thread)
-    add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=thread;-fno-omit-frame-pointer>")
+    # It does not follow fences; gcc warns of each.
+    add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=thread;-fno-omit-frame-pointer;-Wno-tsan>")
     add_link_options("$<HOST_LINK:-fsanitize=thread>")
 elseif(OVERLAP_SANITIZE)
     add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer>")
