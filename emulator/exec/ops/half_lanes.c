@@ -18,9 +18,6 @@
 #define BF16_FMA(p, q, r)                                                                          \
     half_to_bf16(half_to_odd(half_fma64(half_from_bf16(p), half_from_bf16(q), half_from_bf16(r))))
 
-#define F16_EX2(p) half_to_f16(exec_exp2(half_from_f16(p)))
-#define BF16_EX2(p) half_to_bf16(exec_exp2(half_from_bf16(p)))
-
 #define F16_MIN(p, q, nan) half_lesser(half_from_f16(p), half_from_f16(q), p, q, nan)
 #define F16_MAX(p, q, nan) half_larger(half_from_f16(p), half_from_f16(q), p, q, nan)
 #define BF16_MIN(p, q, nan) half_lesser(half_from_bf16(p), half_from_bf16(q), p, q, nan)

@@ -58,6 +58,28 @@ static inline f32 half_to_odd(f64 value)
     return exec_f32(inexact && !(bits & 1) ? bits + step : bits);
 }
 
+/* 2 to the power of x, cut off after the format's last place, as an H200 does
+ * (tests/gpu/halves.cu); a power just below 1 counts as 1 there. bf16 flushes subnormals. */
+static inline f32 half_exp2(f32 x)
+{
+    return exec_exp2(x < 0 && x > -0x1p-23f ? 0 : x);
+}
+
+static inline u16 half_exp2_f16(u16 x)
+{
+    const f32 power = half_exp2(half_from_f16(x));
+    const u32 bits = exec_bits32(power), units = (u32)(s32)((power < 1 ? power : 0) * 0x1p24f);
+    const u32 finite = bits < exec_bits32(0x1p-14f) ? units : (bits - HALF_BIAS) >> 13;
+    const u32 number = bits >= exec_bits32(0x1p16f) ? 0x7c00u : finite;
+    return (u16)(power != power ? HALF_LANES_NAN : number);
+}
+
+static inline u16 half_exp2_bf16(u16 x)
+{
+    const f32 power = half_exp2(half_from_bf16(x));
+    return (u16)(power != power ? HALF_LANES_NAN : exec_bits32(exec_flush(power)) >> 16);
+}
+
 /* a * b + c, rounded to odd; a * b must be exact. */
 static inline f32 half_fma32(f32 a, f32 b, f32 c)
 {
