@@ -184,7 +184,8 @@ void verdict_advice_after(struct verdict *verdict, const struct evidence *eviden
                           const char *before)
 {
     static const enum trace_finding_kind_id waits[] = {
-        FINDING_KIND_UNPROMISED_WAIT, FINDING_KIND_UNPROMISED_STAGING, FINDING_KIND_COUNT};
+        FINDING_KIND_UNPROMISED_WAIT, FINDING_KIND_UNPROMISED_EVENT,
+        FINDING_KIND_UNPROMISED_STAGING, FINDING_KIND_COUNT};
     fail_with_all(verdict, evidence, TRACE_ADVICE, waits, _(before));
 }
 

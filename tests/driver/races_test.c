@@ -277,7 +277,7 @@ static CUevent add_telling(enum early early, CUstream stream, CUdeviceptr p)
 static void end_with_advice(size_t races, size_t advice)
 {
     end(races);
-    ck_assert_uint_eq(test_count(TRACE_ADVICE, 0, "wait that nobody promises"), advice);
+    ck_assert_uint_eq(test_count(TRACE_ADVICE, 0, "event later than promised"), advice);
 }
 
 START_TEST(the_event_of_a_kernels_begin_is_before_its_end)

@@ -125,9 +125,10 @@ struct driver {
         unsigned count;
         unsigned flags;
     } primary[MEMORY_DEVICES]; /* by ordinal */
-    CUresult failed; /* first fault in any context; after it every context fails and none can be
-                        created */
-    bool lost;       /* some context has a sticky error, from a fault or an injected error */
+    CUresult failed;   /* first fault in any context; after it every context fails and none can be
+                          created */
+    bool lost;         /* some context has a sticky error, from a fault or an injected error */
+    bool programmatic; /* a launch outside a capture has recorded a programmatic event */
     struct capture *captures; /* captures that have not ended */
 };
 extern struct driver driver;

@@ -408,7 +408,10 @@ static void tell(const struct races_found *race, const struct memory_region *reg
         earlier = first;
     }
     const struct actor *this = actor_behind(later), *other = actor_behind(earlier);
+    const struct gpu_wait *wait = race->is_advice ? gpu_wait_for(&other->record) : NULL;
+    const bool by_event = race->is_advice && wait == NULL && driver.programmatic;
     const enum trace_finding_id id = race->is_early    ? FINDING_RACE_OF_DEPENDENT_LAUNCH
+                                     : by_event        ? FINDING_ORDERED_BY_EVENT
                                      : race->is_advice ? FINDING_ORDERED_BY_HABIT
                                      : freed           ? FINDING_FREED_IN_USE
                                      : this->family != 0 && this->family == other->family
@@ -423,7 +426,7 @@ static void tell(const struct races_found *race, const struct memory_region *reg
     found.address = (region != NULL ? region->address : 0) + race->offset;
     found.bytes = race->bytes;
     found.object = race->memory;
-    if (race->is_advice) finding_wait(&found, gpu_wait_for(&other->record));
+    if (race->is_advice) finding_wait(&found, wait);
     finding_put(&found);
 }
 

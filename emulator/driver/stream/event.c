@@ -85,6 +85,7 @@ CUresult event_record_early(struct event *event, struct stream *stream, bool at_
     event->tried = true;
     TRY(operation_submit_part(operation, stream->time, 0, &work, &kernel, 1, &op));
     event_set_record(event, op);
+    driver.programmatic |= at_trigger;
     if (at_trigger && !early_add(&event->early, kernel)) return CUDA_ERROR_OUT_OF_MEMORY;
     /* The stream's later work is behind the kernel's end, and a wait for it runs the record. */
     TRY(operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
