@@ -1,7 +1,7 @@
 /* bench: the speed of the software device, as ratios within one run: every row computes the same in
  * scalar C at -O2, on the device with one worker and on the device with two, in turn, and the
  * results are compared. It uses the public CUDA API like any program, and nothing of the device's
- * internals.
+ * internals but its arithmetic of halves, which the scalar side needs too.
  *
  * Not a timed test, because a busy machine would decide the outcome. CTest runs it with --tiny,
  * where only the results count.
