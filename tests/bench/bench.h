@@ -105,11 +105,10 @@ enum {
     BENCH_ROUNDS = 50,      /* of multiplying and dividing */
     BENCH_ITERATIONS = 256, /* of the Mandelbrot set */
     BENCH_BINS = 256,
-    BENCH_DEGREE = 8, /* edges that leave a vertex of the graph, on average */
-    BENCH_STEPS = 32, /* of the rows on doubles and 64-bit integers */
-    BENCH_BODY = 7,   /* floats of a body: position, velocity, mass */
-    BENCH_PLACES =
-        2654435761u % (1u << 30), /* element i goes to place i * this, of a power of two */
+    BENCH_DEGREE = 8,         /* edges that leave a vertex of the graph, on average */
+    BENCH_STEPS = 32,         /* of the rows on doubles and 64-bit integers */
+    BENCH_BODY = 7,           /* floats of a body: position, velocity, mass */
+    BENCH_PLACES = 506952113, /* odd: element i goes to place i times this */
     BENCH_GENERATIONS = 256,
     BENCH_LIFE = 32, /* cells in a row, at most */
 };

@@ -70,6 +70,14 @@ static inline void exec_block_shadow_settle(const struct exec_shadow *shadow,
     if (!open) line->settled = floor;
 }
 
+/* Returns true if the line stores a row of just these bytes, by the threads from `thread` on. */
+static inline bool exec_block_shadow_has(const struct exec_block_shadow_line *line, uint8_t begin,
+                                         uint8_t bytes, uint8_t lane_bits, int32_t thread)
+{
+    return line->row && line->begin == begin && line->bytes == bytes &&
+           line->lane_bits == lane_bits && (line->row & EXEC_SHADOW_THREAD) == thread;
+}
+
 /* Stores the row's part in the line itself, if it is the only touch of the line or the same threads
  * have touched just these bytes: x = x + y reads and writes them in one moment. Returns false if
  * the line needs cells. */
@@ -77,11 +85,10 @@ static inline bool exec_block_shadow_alone(struct exec_block_shadow_line *line, 
                                            uint8_t begin, uint8_t bytes, uint8_t lane_bits,
                                            enum exec_kept kept, int32_t cell, uint32_t site)
 {
-    const bool again = line->row && line->begin == begin && line->bytes == bytes &&
-                       line->lane_bits == lane_bits &&
-                       ((line->row ^ cell) & EXEC_SHADOW_THREAD) == 0;
     const bool joins = line->row == cell || line->kept == 1u << kept;
-    if (!fresh && !(again && joins)) return false;
+    if (!fresh &&
+        !(joins && exec_block_shadow_has(line, begin, bytes, lane_bits, cell & EXEC_SHADOW_THREAD)))
+        return false;
     line->kept = (uint8_t)((fresh ? 0 : line->kept) | 1u << kept);
     line->row = cell;
     line->sites[kept] = site;
@@ -97,8 +104,7 @@ static inline bool exec_block_shadow_is_own(const struct exec_block_shadow_line 
                                             uint8_t begin, uint8_t bytes, uint8_t lane_bits,
                                             int32_t thread)
 {
-    return fresh || (line->row && line->begin == begin && line->bytes == bytes &&
-                     line->lane_bits == lane_bits && (line->row & EXEC_SHADOW_THREAD) == thread);
+    return fresh || exec_block_shadow_has(line, begin, bytes, lane_bits, thread);
 }
 
 /* How many of the elements that a warp stores differ from what memory holds. */

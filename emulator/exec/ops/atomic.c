@@ -101,8 +101,8 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
 static u16 half_add(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
 {
     /* The sum is exact in f64 for f16, and rounded to odd for bf16. */
-    const f64 sum = half_fma(half_widen(a, fraction_bits, exponent_bits), 1.0,
-                             half_widen(b, fraction_bits, exponent_bits));
+    const f64 sum = half_fma64(half_widen(a, fraction_bits, exponent_bits), 1.0,
+                               half_widen(b, fraction_bits, exponent_bits));
     return half_round(sum, fraction_bits, exponent_bits, HALF_NEAREST);
 }
 

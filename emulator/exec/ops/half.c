@@ -29,13 +29,8 @@
 #define BF16_2(p, q, e) HALF_EXPRESSION(VALUE_BF16, HALF_BF16, p, q, 0, e)
 #define BF16_3(p, q, r, e) HALF_EXPRESSION(VALUE_BF16, HALF_BF16, p, q, r, e)
 
-static u16 half_canonical(u16 bits, unsigned fraction_bits, unsigned exponent_bits)
-{
-    const u32 infinity = ((1u << exponent_bits) - 1) << fraction_bits;
-    return (bits & 0x7fffu) > infinity ? HALF_NAN : bits;
-}
-#define CANON_F16(bits) half_canonical(bits, HALF_F16)
-#define CANON_BF16(bits) half_canonical(bits, HALF_BF16)
+#define CANON_F16(bits) half_canonical(bits, 0x7c00)
+#define CANON_BF16(bits) half_canonical(bits, 0x7f80)
 
 /* .oob: the result is 0 where a factor is the NaN for an element out of bounds. PTX ISA 9.0 does
  * not say which: of all 2^16, in both formats, an H200 knows this one, with either sign

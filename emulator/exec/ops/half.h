@@ -5,7 +5,7 @@
 #ifndef OVERLAP_EXEC_OPS_HALF_H
 #define OVERLAP_EXEC_OPS_HALF_H
 
-#include "emulator/exec/ops/float.h"
+#include "emulator/exec/ops/half_lanes.h"
 
 /* How a value between two numbers of the format is rounded. */
 enum half_rounding { HALF_NEAREST, HALF_ZERO, HALF_DOWN, HALF_UP };
@@ -13,8 +13,6 @@ enum half_rounding { HALF_NEAREST, HALF_ZERO, HALF_DOWN, HALF_UP };
 /* Parameters of the formats: bits of the fraction, bits of the exponent. */
 #define HALF_F16 10, 5
 #define HALF_BF16 7, 8
-
-#define HALF_NAN 0x7fffu /* canonical, in both formats */
 
 static inline f64 half_widen(u16 bits, unsigned fraction_bits, unsigned exponent_bits)
 {
@@ -87,18 +85,6 @@ static inline u16 half_round_flushed(f64 value, unsigned fraction_bits, unsigned
     const u16 rounded = half_round(ldexp(value, up), fraction_bits, exponent_bits, HALF_NEAREST);
     const bool tiny = (rounded & 0x7fffu) < (u32)(up + 1) << fraction_bits;
     return tiny ? bits & 0x8000 : bits;
-}
-
-/* Computes a * b + c, where a * b must be exact in f64. The sum is rounded to odd, so that rounding
- * it again to a narrow format gives the same as one rounding of the exact value. */
-static inline f64 half_fma(f64 a, f64 b, f64 c)
-{
-    const f64 product = a * b;
-    const f64 sum = product + c;
-    const f64 part = sum - product;
-    const f64 error = (product - (sum - part)) + (c - part);
-    if (!(fabs(sum) < (f64)INFINITY) || error == 0 || exec_bits64(sum) & 1) return sum;
-    return nextafter(sum, error > 0 ? (f64)INFINITY : -(f64)INFINITY);
 }
 
 /* Replaces a subnormal of the format by a zero of the same sign. */

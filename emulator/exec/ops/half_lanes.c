@@ -23,8 +23,8 @@
 #define BF16_MIN(p, q, nan) half_lesser(half_from_bf16(p), half_from_bf16(q), p, q, nan)
 #define BF16_MAX(p, q, nan) half_larger(half_from_bf16(p), half_from_bf16(q), p, q, nan)
 
-#define F16_CANON(p) half_canonical_of(p, 0x7c00)
-#define BF16_CANON(p) half_canonical_of(p, 0x7f80)
+#define F16_CANON(p) half_canonical(p, 0x7c00)
+#define BF16_CANON(p) half_canonical(p, 0x7f80)
 
 /* Compares both halves of a and b: `yes` where the comparison holds, else 0. */
 #define PACKED_HALF(V, half, yes, form)                                                            \

@@ -10,7 +10,7 @@
 
 #include "emulator/exec/ops/float.h"
 
-#define HALF_LANES_NAN 0x7fffu /* canonical, in both formats */
+#define HALF_NAN 0x7fffu /* canonical, in both formats */
 
 /* What is added to an f16's exponent to make it an f32's, and twice that for infinity and NaN. */
 #define HALF_BIAS (112u << 23)
@@ -37,14 +37,14 @@ static inline u16 half_to_f16(f32 value)
     const u32 small = exec_bits32(exec_f32(size) + 0.5f) - exec_bits32(0.5f);
     const u32 finite = size < exec_bits32(0x1p-14f) ? small : normal;
     const u32 number = size >= exec_bits32(0x1p16f) ? 0x7c00u : finite;
-    return (u16)(size > 0x7f800000u ? HALF_LANES_NAN : (bits >> 16 & 0x8000u) | number);
+    return (u16)(size > 0x7f800000u ? HALF_NAN : (bits >> 16 & 0x8000u) | number);
 }
 
 static inline u16 half_to_bf16(f32 value)
 {
     const u32 bits = exec_bits32(value);
     const u32 number = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return (u16)((bits & 0x7fffffffu) > 0x7f800000u ? HALF_LANES_NAN : number);
+    return (u16)((bits & 0x7fffffffu) > 0x7f800000u ? HALF_NAN : number);
 }
 
 /* Rounds to odd: of the two numbers next to a value that f32 cannot hold, the one whose last bit is
@@ -71,13 +71,13 @@ static inline u16 half_exp2_f16(u16 x)
     const u32 bits = exec_bits32(power), units = (u32)(s32)((power < 1 ? power : 0) * 0x1p24f);
     const u32 finite = bits < exec_bits32(0x1p-14f) ? units : (bits - HALF_BIAS) >> 13;
     const u32 number = bits >= exec_bits32(0x1p16f) ? 0x7c00u : finite;
-    return (u16)(power != power ? HALF_LANES_NAN : number);
+    return (u16)(power != power ? HALF_NAN : number);
 }
 
 static inline u16 half_exp2_bf16(u16 x)
 {
     const f32 power = half_exp2(half_from_bf16(x));
-    return (u16)(power != power ? HALF_LANES_NAN : exec_bits32(exec_flush(power)) >> 16);
+    return (u16)(power != power ? HALF_NAN : exec_bits32(exec_flush(power)) >> 16);
 }
 
 /* a * b + c, rounded to odd; a * b must be exact. */
@@ -101,23 +101,23 @@ static inline f64 half_fma64(f64 a, f64 b, f64 c)
     return exec_f64(inexact && !(bits & 1) ? bits + step : bits);
 }
 
-static inline u16 half_canonical_of(u16 bits, u16 infinity)
+static inline u16 half_canonical(u16 bits, u16 infinity)
 {
-    return (u16)((bits & 0x7fffu) > infinity ? HALF_LANES_NAN : bits);
+    return (u16)((bits & 0x7fffu) > infinity ? HALF_NAN : bits);
 }
 
 /* The smaller or larger of x and y, whose bits are a and b. -0 is smaller than +0. */
 static inline u16 half_lesser(f32 x, f32 y, u16 a, u16 b, bool nan)
 {
     const u32 ordered = x == y ? a | b : x < y ? a : b;
-    const u32 lone = nan || (x != x && y != y) ? HALF_LANES_NAN : x != x ? b : a;
+    const u32 lone = nan || (x != x && y != y) ? HALF_NAN : x != x ? b : a;
     return (u16)(x != x || y != y ? lone : ordered);
 }
 
 static inline u16 half_larger(f32 x, f32 y, u16 a, u16 b, bool nan)
 {
     const u32 ordered = x == y ? a & b : x > y ? a : b;
-    const u32 lone = nan || (x != x && y != y) ? HALF_LANES_NAN : x != x ? b : a;
+    const u32 lone = nan || (x != x && y != y) ? HALF_NAN : x != x ? b : a;
     return (u16)(x != x || y != y ? lone : ordered);
 }
 

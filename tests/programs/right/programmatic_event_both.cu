@@ -93,9 +93,14 @@ static int wait_for_two(int at_start)
     return 0;
 }
 
-static int run(cudaGraph_t graph)
+// Ends the capture of both streams, and launches what was captured.
+static int join_and_run()
 {
+    cudaGraph_t graph;
     cudaGraphExec_t exec;
+    MUST(cudaEventRecord(whole, second));
+    MUST(cudaStreamWaitEvent(first, whole, 0));
+    MUST(cudaStreamEndCapture(first, &graph));
     MUST(cudaGraphInstantiate(&exec, graph, 0));
     MUST(cudaGraphLaunch(exec, first));
     MUST(cudaStreamSynchronize(first));
@@ -106,17 +111,13 @@ static int run(cudaGraph_t graph)
 
 static int wait_in_graphs(int at_start)
 {
-    cudaGraph_t graph;
     MUST(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal));
     MUST(fill_telling(first, early, at_start, values));
     MUST(cudaEventRecord(whole, first));
     MUST(cudaStreamWaitEvent(second, early, 0));
     MUST(cudaStreamWaitEvent(second, whole, 0));
     shift<<<N / THREADS, THREADS, 0, second>>>(values, result);
-    MUST(cudaEventRecord(whole, second));
-    MUST(cudaStreamWaitEvent(first, whole, 0));
-    MUST(cudaStreamEndCapture(first, &graph));
-    if (const int status = run(graph)) return status;
+    if (const int status = join_and_run()) return status;
     // The kernel's end reaches the last node through the memset.
     MUST(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal));
     MUST(fill_telling(first, early, at_start, values));
@@ -125,19 +126,13 @@ static int wait_in_graphs(int at_start)
     MUST(cudaEventRecord(whole, first));
     MUST(cudaStreamWaitEvent(second, whole, 0));
     shift<<<N / THREADS, THREADS, 0, second>>>(values, result);
-    MUST(cudaEventRecord(whole, second));
-    MUST(cudaStreamWaitEvent(first, whole, 0));
-    MUST(cudaStreamEndCapture(first, &graph));
-    if (const int status = run(graph)) return status;
+    if (const int status = join_and_run()) return status;
     // A copy has no way to begin before the end.
     MUST(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal));
     MUST(fill_telling(first, early, at_start, values));
     MUST(cudaStreamWaitEvent(second, early, 0));
     MUST(cudaMemcpyAsync(result, values, N * sizeof *values, cudaMemcpyDefault, second));
-    MUST(cudaEventRecord(whole, second));
-    MUST(cudaStreamWaitEvent(first, whole, 0));
-    MUST(cudaStreamEndCapture(first, &graph));
-    return run(graph);
+    return join_and_run();
 }
 
 int main()
