@@ -138,15 +138,18 @@ struct exec_region_cache {
     uint64_t size;  /* 0: empty */
     uint64_t delta; /* host address - device address */
     bool read_only;
+    bool grouped; /* it is in a group: */
+    struct exec_group group;
     enum exec_access access;
-    uint64_t *marks;             /* footprint bitmap of the region; NULL: no footprint is wanted */
-    struct exec_run run;         /* accesses whose bits are not set in `marks` yet */
-    uint64_t touched, untouched; /* first byte accessed, and one past the last */
-    uint32_t widest;             /* bytes of the largest access */
-    struct exec_owners *owners;  /* check/owners.h; NULL: not race-checked */
-    bool between_blocks;         /* race-checked by check/grid_shadow.h ... */
-    bool block_scope;            /* ... as an atomic that is atomic within its block only */
-    bool between_threads;        /* race-checked by check/block_shadow.h */
+    uint64_t *marks;              /* footprint bitmap of the region; NULL: no footprint is wanted */
+    struct exec_run run;          /* accesses whose bits are not set in `marks` yet */
+    struct exec_pending *pending; /* the worker's */
+    uint64_t touched, untouched;  /* first byte accessed, and one past the last */
+    uint32_t widest;              /* bytes of the largest access */
+    struct exec_owners *owners;   /* check/owners.h; NULL: not race-checked */
+    bool between_blocks;          /* race-checked by check/grid_shadow.h ... */
+    bool block_scope;             /* ... as an atomic that is atomic within its block only */
+    bool between_threads;         /* race-checked by check/block_shadow.h */
     uint32_t early; /* bytes of loads still recorded although nothing was stored: EXEC_EARLY */
     struct exec_causal *causal; /* check/causality.h; NULL: not race-checked there */
     uint64_t deed;              /* what the instruction does to memory: enum exec_deed */
@@ -176,13 +179,29 @@ static inline void exec_mark_again(struct exec_region_cache *cache, uint64_t add
     if (offset + bytes > cache->untouched) cache->untouched = offset + bytes;
 }
 
+/* Marks the group's bytes for an access to these: of one lane, or of lanes that are adjacent. Not
+ * inlined: most accesses are in no group. */
+static __attribute__((noinline, unused)) void exec_mark_group(const struct exec_region_cache *cache,
+                                                              uint64_t address, uint64_t bytes)
+{
+    const struct exec_group group = cache->group;
+    const uint64_t offset = address - cache->low, end = offset + bytes + group.after;
+    const uint64_t first = offset < group.before ? 0 : offset - group.before;
+    if (group.follows) return;
+    /* Beyond the region another access of the group will fault. */
+    exec_footprint_mark(cache->marks, first, (end < cache->size ? end : cache->size) - first);
+}
+
 /* Records an access to the region in the footprint. The caller has checked that it is allowed. */
 static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, uint64_t bytes)
 {
     if (cache->marks == NULL) return;
     exec_early_spend(cache, bytes);
     exec_mark_again(cache, address, bytes);
-    exec_footprint_mark(cache->marks, address - cache->low, bytes);
+    if (cache->grouped)
+        exec_mark_group(cache, address, bytes);
+    else
+        exec_footprint_mark(cache->marks, address - cache->low, bytes);
 }
 
 /* Fast path for a single active lane that continues its run: the bits of the whole run are set at
@@ -214,7 +233,7 @@ static inline void exec_mark_lone(struct exec_region_cache *cache, uint64_t addr
 {
     const uint64_t offset = address - cache->low;
     struct exec_run *run = &cache->run;
-    if (cache->judged) {
+    if (cache->judged | cache->grouped) {
         exec_mark(cache, address, bytes);
     } else if (run->length == EXEC_RUN_ONE) {
         run->step = offset - run->first;
@@ -239,6 +258,47 @@ static inline bool exec_span_is_few(const struct exec_span *span)
     return span->end - span->first <= EXEC_SPAN_FEW;
 }
 
+/* Returns true when all bytes of the span, which is short, are marked. */
+static inline bool exec_span_is_marked(const struct exec_region_cache *cache,
+                                       const struct exec_span *span)
+{
+    return exec_span_is_few(span) && span->first >= cache->low &&
+           span->end <= cache->low + cache->size &&
+           exec_footprint_is_marked(cache->marks, span->first - cache->low, span->end - cache->low);
+}
+
+/* exec_mark_group for each lane of `mask`; `span` covers all of them. Mostly the lanes' groups are
+ * adjacent. */
+static __attribute__((noinline, unused)) void exec_mark_groups(struct exec_region_cache *cache,
+                                                               const uint64_t *address,
+                                                               uint32_t mask, uint32_t bytes,
+                                                               const struct exec_span *span)
+{
+    const uint32_t each = cache->group.before + bytes + cache->group.after;
+    const struct exec_span whole = {span->first - cache->group.before,
+                                    span->end + cache->group.after};
+    uint64_t apart = ~mask;
+    if (cache->group.follows || exec_span_is_marked(cache, &whole)) return;
+    for (unsigned l = 1; l < EXEC_LANES; l++) apart |= address[l] ^ (address[0] + l * each);
+    if (!apart) {
+        exec_mark_group(cache, address[0], (EXEC_LANES - 1) * each + bytes);
+        return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t offset = address[__builtin_ctz(rest)] - cache->low - cache->group.before;
+        const uint64_t at = offset % 64, here = at + each > 64 ? 64 - at : each;
+        if (offset + each > cache->size || offset > cache->size) {
+            exec_mark_group(cache, address[__builtin_ctz(rest)], bytes);
+            continue;
+        }
+        exec_pending_mark(cache->pending, &cache->marks[offset / 64],
+                          exec_footprint_mask(at, here));
+        if (here < each)
+            exec_pending_mark(cache->pending, &cache->marks[offset / 64 + 1],
+                              exec_footprint_mask(0, each - here));
+    }
+}
+
 /* exec_mark for each lane of `mask`; `span` covers all of them. Usually every bit of the span is
  * set already, and neighbouring lanes usually share a word of the bitmap. */
 static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64_t *address,
@@ -248,9 +308,11 @@ static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64
     if (cache->marks == NULL) return;
     exec_early_spend(cache, exec_lane_count(mask) * (uint64_t)bytes);
     exec_mark_again(cache, span->first, span->end - span->first);
-    if (exec_span_is_few(span) &&
-        exec_footprint_is_marked(cache->marks, span->first - cache->low, span->end - cache->low))
+    if (cache->grouped) {
+        exec_mark_groups(cache, address, mask, bytes, span);
         return;
+    }
+    if (exec_span_is_marked(cache, span)) return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const uint64_t offset = address[__builtin_ctz(rest)] - cache->low, at = offset % 64;
         if (at + bytes > 64) {
@@ -258,13 +320,13 @@ static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64
             continue;
         }
         if (offset / 64 != word) {
-            exec_footprint_mark_word(&cache->marks[word], bits);
+            if (bits != 0) exec_pending_mark(cache->pending, &cache->marks[word], bits);
             word = offset / 64;
             bits = 0;
         }
         bits |= exec_footprint_mask(at, bytes);
     }
-    exec_footprint_mark_word(&cache->marks[word], bits);
+    if (bits != 0) exec_pending_mark(cache->pending, &cache->marks[word], bits);
 }
 
 /* A store to these bytes after which block owner `me` owns them: `bytes` from `offset` on or, if
@@ -292,6 +354,7 @@ struct exec_worker {
     uint64_t commuted;  /* atomics on global memory, counted by lanes, that commute */
     struct exec_region_cache *caches; /* exec_cache_of; the last is for all others */
     size_t first_cache, cache_count;  /* the function's range, without that last one */
+    struct exec_pending pending;      /* of the launch's footprint */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */
     struct exec_counts counts;
     uint32_t shared_bytes;   /* static and dynamic, plus the reserved part if the program sees it */
@@ -304,6 +367,7 @@ struct exec_worker {
     struct exec_probe *probe;         /* of the launch, for its first block; NULL: not sampled */
     struct exec_block *spare;         /* finished blocks, for reuse */
     struct exec_doubt *doubts;        /* check/grid_shadow.c */
+    const struct exec_proven *proven; /* the launch's */
     struct exec_causality *causality; /* of a grid with one worker; NULL: not race-checked there */
     uint32_t doubt_count, own_count;
     struct exec_grid_shadow_mark

@@ -84,9 +84,10 @@ struct exec_function {
     enum exec_builtin builtin;
     const struct exec_inst *code;
     size_t code_count;
-    const uint8_t *flow;        /* enum exec_flow of each instruction; NULL: not needed */
-    const uint8_t *forms;       /* enum exec_form bits of each instruction; NULL: no memory */
-    struct exec_probed *probed; /* NULL: no memory */
+    const uint8_t *flow;            /* enum exec_flow of each instruction; NULL: not needed */
+    const uint8_t *forms;           /* enum exec_form bits of each instruction; NULL: no memory */
+    struct exec_probed *probed;     /* NULL: no memory */
+    const struct exec_proof *proof; /* check/proof.h; NULL: nothing is known */
     uint32_t index;
     struct exec_heat *heat;       /* NULL: never compiled to machine code */
     struct exec_formal *poisoned; /* slots that may be read before they are written */
@@ -155,6 +156,14 @@ enum exec_look {
     EXEC_LOOK_PAST_L1 = 1024, /* a load that the L1 cache does not answer: .cg, .cv */
 };
 
+/* A load or store of a group: plain accesses through one register, all of which a warp's lanes
+ * execute or none, and which together access adjacent bytes. The group's first access marks all of
+ * these in the launch's footprint, and the others nothing. All zero: in no group. */
+struct exec_group {
+    uint8_t before, after; /* bytes before and behind those of the first access */
+    bool follows;          /* it is not the first */
+};
+
 struct exec_program {
     const struct ptx_module *module;  /* needed only while entries are added */
     struct exec_function **functions; /* indexed as in the module */
@@ -176,6 +185,8 @@ struct exec_program {
     size_t cache_count;
     uint16_t *looks; /* per cache, from malloc: enum exec_look bits */
     size_t looks_room;
+    struct exec_group *groups; /* per cache, from malloc; fewer than there are caches */
+    size_t groups_room;
     bool sees_reserved; /* it reads the address of the reserved shared memory: ops/special.c */
     bool converses;     /* its threads may communicate through memory: check/order.h */
     bool watched;       /* lowered with the instructions of the race check: check/check.h */

@@ -1,4 +1,5 @@
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/proof.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@ bool exec_block_shadow_judges(const struct exec_worker *worker, const struct mem
     const struct exec_launch *launch = worker->launch;
     const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     return launch->watch != NULL && worker->function->program->watched &&
-           launch->footprint != NULL && threads > 1 && region->address != launch->heap_address;
+           launch->footprint != NULL && threads > 1 && region->address != launch->heap_address &&
+           !exec_proof_holds(worker->proven, region);
 }
 
 void exec_block_shadow_destroy(struct exec_block_shadow *near)

@@ -108,6 +108,46 @@ static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t
     }
 }
 
+/* Bits of some words that are not in the bitmaps yet: accesses that lie apart set a few bits of
+ * many words, and the next accesses mostly set others of the same words. Owned by one thread. */
+enum { EXEC_PENDING_WORDS = 64 };
+struct exec_pending {
+    struct {
+        uint64_t *word;
+        uint64_t bits; /* 0: none */
+    } places[EXEC_PENDING_WORDS];
+};
+
+/* exec_footprint_mark_word, now or later. A word that is complete is set at once. */
+static inline void exec_pending_mark(struct exec_pending *pending, uint64_t *word, uint64_t mask)
+{
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) == mask) return;
+    const uint64_t k = (uint64_t)(uintptr_t)word / sizeof *word;
+    const uint64_t place = (k ^ k >> 6 ^ k >> 12) % EXEC_PENDING_WORDS;
+    uint64_t bits = pending->places[place].bits;
+    if (bits != 0 && pending->places[place].word != word) {
+        exec_footprint_mark_word(pending->places[place].word, bits);
+        bits = 0;
+    }
+    bits |= mask;
+    if (bits == ~0ull) {
+        __atomic_store_n(word, bits, __ATOMIC_RELAXED);
+        bits = 0;
+    }
+    pending->places[place].word = word;
+    pending->places[place].bits = bits;
+}
+
+/* Sets all bits that are not in the bitmaps yet. */
+static inline void exec_pending_settle(struct exec_pending *pending)
+{
+    for (unsigned k = 0; k < EXEC_PENDING_WORDS; k++) {
+        if (pending->places[k].bits != 0)
+            exec_footprint_mark_word(pending->places[k].word, pending->places[k].bits);
+        pending->places[k].bits = 0;
+    }
+}
+
 /* exec_footprint_mark_steps for ascending offsets that form the same pattern in every word. */
 static inline void exec_footprint_mark_pattern(uint64_t *bits, uint64_t first, uint64_t step,
                                                uint64_t last, uint32_t bytes, bool alone)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/exec/check/proof.h"
 #include "emulator/exec/check/racecheck.h"
 
 enum { WIDEST = 32 };
@@ -26,7 +27,7 @@ bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memo
            launch->footprint != NULL && blocks > 1 && !launch->cooperative &&
            launch->cluster[0] * launch->cluster[1] * launch->cluster[2] <= 1 &&
            !worker->function->info.converses && !worker->function->fences &&
-           region->address != launch->heap_address;
+           region->address != launch->heap_address && !exec_proof_holds(worker->proven, region);
 }
 
 static struct exec_racecheck_found describe(const struct exec_warp *warp,

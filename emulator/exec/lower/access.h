@@ -23,6 +23,10 @@ struct lower_place {
 /* Returns false when lower_unsupported has been called. */
 bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint16_t space,
                       struct lower_place *place);
+/* Returns whether the operand is the address, constant in the function, of a parameter of an entry,
+ * and sets its offset among the parameters. */
+bool lower_find_parameter(struct lower *lower, const struct ptx_operand *address, uint16_t space,
+                          uint64_t *offset);
 /* Returns the slot with the 64-bit generic address of global or shared memory, or EXEC_NO_SLOT when
  * lower_unsupported has been called. */
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint16_t space);

@@ -426,10 +426,11 @@ static bool lower_begin(struct lower *lower)
     const struct ptx_function *source = lower->source;
     uint32_t end = 0;
     lower->starts = calloc(source->instruction_count + 1u, sizeof *lower->starts);
+    lower->cache_of = calloc(source->instruction_count + 1u, sizeof *lower->cache_of);
     lower->batch_of = calloc(source->register_count + 1u, sizeof *lower->batch_of);
     lower->labelled = calloc(source->instruction_count + 1u, sizeof *lower->labelled);
-    if (lower->starts == NULL || lower->batch_of == NULL || lower->labelled == NULL ||
-        !lower_registers(lower, &end) || !lower_dependent(lower))
+    if (lower->starts == NULL || lower->cache_of == NULL || lower->batch_of == NULL ||
+        lower->labelled == NULL || !lower_registers(lower, &end) || !lower_dependent(lower))
         return false;
     for (uint32_t k = 0; k < source->label_count; k++)
         lower->labelled[source->labels[k].target] = true;
@@ -489,6 +490,8 @@ void lower_function(struct lower *lower)
         follow_batch(lower, &source->instructions[k], k);
         const size_t before = lower->program->cache_count;
         lower_instruction(lower, &source->instructions[k]);
+        lower->cache_of[k] =
+            lower->program->cache_count == before + 1 ? (uint32_t)before : LOWER_NO_CACHE;
         for (size_t c = before; waited(lower, k) && c < lower->program->cache_count; c++)
             lower_note_look(lower, (uint32_t)c, EXEC_LOOK_AFTER_WAIT);
     }
@@ -512,6 +515,8 @@ void lower_function(struct lower *lower)
     if (lower->apart)
         function->apart[function->apart_count++] = (struct exec_formal){
             .offset = lower->scratch_begin, .size = LOWER_SCRATCH * 8 * EXEC_LANES};
+    function->proof = lower_proof(lower);
+    lower_groups(lower);
     lower_flow(lower);
     lower_forms(lower);
     goto out;
@@ -528,6 +533,7 @@ out:
     free(lower->parameters);
     free(lower->next_act);
     free(lower->starts);
+    free(lower->cache_of);
     free(lower->batch_of);
     free(lower->labelled);
     free(lower->waited);

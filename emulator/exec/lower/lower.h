@@ -17,6 +17,7 @@
 #include "emulator/ptx/ptx.h"
 
 enum { LOWER_SCRATCH = 16 };
+#define LOWER_NO_CACHE UINT32_MAX /* none, or several */
 
 /* The width of a slot is the bytes of one lane, or LOWER_MASK for predicates, of which a slot holds
  * one bit per lane. */
@@ -46,6 +47,7 @@ struct lower {
     } * forms;        /* of loads and stores, in order */
     size_t form_count, form_room;
     uint32_t *starts;                   /* code index of each PTX instruction, and of the end */
+    uint32_t *cache_of;                 /* of each PTX instruction: its only region cache */
     uint32_t *registers;                /* slot of each PTX register */
     uint8_t *written;                   /* of each register: LOWER_UNSEEN, ... */
     bool *read;                         /* of each register: some instruction reads it */
@@ -83,6 +85,10 @@ int lower_rounding(const struct ptx_instruction *inst);
 /* Places the registers in the frame from byte *end on and advances *end behind them. Returns false
  * when the host has no memory. */
 bool lower_registers(struct lower *lower, uint32_t *end);
+/* Returns the shape of the instruction's row (ptx/opcodes.def), and whether the instruction writes
+ * its first operand. */
+const char *lower_shape(const struct ptx_instruction *inst);
+bool lower_writes_first(const struct ptx_instruction *inst);
 /* Returns whether lanes may continue from the instruction to the next one. */
 bool lower_goes_on(const struct ptx_instruction *inst);
 /* Marks the possible successors of instruction `k` in `reached`, which has one entry more than the
@@ -93,6 +99,17 @@ bool lower_spread(const struct ptx_function *source, uint32_t k, bool *reached);
 
 /* Fills in `waited`. Returns false when the host has no memory. */
 bool lower_dependent(struct lower *lower);
+
+/* ---- lower/groups.c -------------------------------------------------------------------------- */
+
+/* Notes which accesses of the complete function form groups. */
+void lower_groups(struct lower *lower);
+
+/* ---- lower/proof.c --------------------------------------------------------------------------- */
+
+/* Returns what the kernel shows of the addresses that it accesses; NULL: nothing that could be
+ * proven at a launch, or the host has no memory. */
+const struct exec_proof *lower_proof(struct lower *lower);
 
 /* ---- lower/lower.c: what every instruction needs --------------------------------------------- */
 

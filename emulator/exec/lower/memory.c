@@ -85,6 +85,13 @@ static bool find_parameter(struct lower *lower, const struct ptx_operand *addres
     return first >= 0;
 }
 
+bool lower_find_parameter(struct lower *lower, const struct ptx_operand *address, uint16_t space,
+                          uint64_t *offset)
+{
+    return is_param(space) && entry_parameter(lower, address) &&
+           find_parameter(lower, address, offset);
+}
+
 /* ---- places ---------------------------------------------------------------------------------- */
 
 /* Shared memory that may belong to another block is accessed by its generic address. */

@@ -237,6 +237,7 @@ void exec_program_destroy(struct exec_program *program)
     exec_grids_forget(program);
     exec_native_end(program);
     free(program->looks);
+    free(program->groups);
     free(program->positions);
     arena_free(&program->arena);
     free(program);

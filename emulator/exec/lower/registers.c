@@ -46,8 +46,8 @@ struct flow {
 
 /* ---- which registers an instruction reads and writes ----------------------------------------- */
 
-/* Returns the shape of the instruction's row; it begins with the word of the first operand. */
-static const char *first_word(const struct ptx_instruction *inst)
+/* It begins with the word of the first operand. */
+const char *lower_shape(const struct ptx_instruction *inst)
 {
     static const char *const shapes[] = {
         [PTX_OP_UNKNOWN] = "-",
@@ -57,6 +57,12 @@ static const char *first_word(const struct ptx_instruction *inst)
 #undef PTX_OPCODE
     };
     return shapes[inst->op];
+}
+
+bool lower_writes_first(const struct ptx_instruction *inst)
+{
+    const char first = *lower_shape(inst);
+    return first == 'D' || first == 'P' || first == 'W';
 }
 
 typedef void see_register(struct flow *flow, uint32_t index, uint32_t reg, bool writes);
@@ -93,8 +99,8 @@ static void see_operand(struct flow *flow, uint32_t index, const struct ptx_oper
 static void see_instruction(struct flow *flow, uint32_t index, see_register *visit)
 {
     const struct ptx_instruction *inst = &flow->lower->source->instructions[index];
-    const char *first = first_word(inst);
-    const bool writes = *first == 'D' || *first == 'P' || *first == 'W';
+    const char *first = lower_shape(inst);
+    const bool writes = lower_writes_first(inst);
     const bool reads = !writes || first[strcspn(first, "r ")] == 'r';
     see(flow, index, inst->guard, false, visit);
     for (uint32_t k = !reads; k < inst->operand_count; k++)

@@ -66,6 +66,7 @@ void exec_touches_settle(struct exec_worker *worker)
 {
     const size_t count = worker->cache_count + 1;
     exec_grid_shadow_settle(worker);
+    exec_pending_settle(&worker->pending);
     if (worker->launch->footprint != NULL)
         for (size_t i = 0; i < count; i++) exec_cache_flush(worker, &worker->caches[i]);
     memset(worker->caches, 0, count * sizeof *worker->caches);
@@ -102,13 +103,17 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
         .access = access,
         .marks = marks_of(warp, inst, region, access),
         .run = {.next = UINT64_MAX},
+        .pending = &worker->pending,
         .touched = UINT64_MAX,
         .widest = bytes,
         .region = region,
         .position = exec_place_of(warp, warp->frame, inst, lane),
     };
-    const unsigned looks = exec_looks_of(worker->function->program, inst);
+    const struct exec_program *program = worker->function->program;
+    const unsigned looks = exec_looks_of(program, inst);
     if (cache->marks == NULL) return;
+    if (inst->cache < program->groups_room) cache->group = program->groups[inst->cache];
+    cache->grouped = (cache->group.before | cache->group.after | cache->group.follows) != 0;
     exec_causality_meet_region(warp, inst, cache);
     cache->judged = cache->causal != NULL;
     if ((looks & EXEC_LOOK_ALL) == EXEC_LOOK_ALL) return;

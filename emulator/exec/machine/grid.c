@@ -9,6 +9,7 @@
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/check.h"
+#include "emulator/exec/check/proof.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/pool.h"
 #include "emulator/exec/machine/private.h"
@@ -74,6 +75,7 @@ struct exec_grid {
     struct exec_worker *workers;
     unsigned worker_count;
     struct exec_probe *probe; /* NULL: none */
+    struct exec_proven proven;
     /* These three are atomic: */
     uint64_t next;     /* next block to start */
     uint64_t failed;   /* lowest block that has stopped the launch */
@@ -498,6 +500,7 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
     const uint64_t stack = grid->launch->stack_bytes ? grid->launch->stack_bytes : 16384;
     worker->grid = grid;
     worker->launch = grid->launch;
+    worker->proven = &grid->proven;
     worker->function = function;
     worker->grid_workspace = grid->workspace;
     worker->alone = grid->worker_count == 1;
@@ -733,6 +736,7 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
         worker->alone = true; /* the others have ended */
         add_counts(counts, &worker->counts);
         exec_grid_shadow_settle(worker);
+        exec_pending_settle(&worker->pending);
         if (launch->footprint != NULL)
             for (size_t i = 0; i <= worker->cache_count; i++)
                 exec_cache_flush(worker, &worker->caches[i]);
@@ -772,6 +776,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         if (!runs_together(launch)) grid = kept_take(launch, &needs);
         if (grid == NULL) grid = grid_create(launch, &needs);
         if (grid != NULL) probe_begin(grid);
+        if (grid != NULL) exec_proof_make(launch, &grid->proven);
     }
     if (launch->paused != NULL) *launch->paused = NULL;
     if (grid == NULL) {
@@ -782,6 +787,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         run_blocks_apart(grid);
     } else if (run_in_turns(grid)) {
         grid->memory_ends = memory_ends();
+        exec_pending_settle(&grid->workers[0].pending);
         if (launch->footprint != NULL) exec_footprint_pause(launch->footprint);
         *launch->paused = grid;
         return EXEC_PAUSED;

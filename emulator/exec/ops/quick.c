@@ -126,8 +126,8 @@ static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 
                                            u64 span)
 {
     if (is_judged(cache)) return false;
-    exec_mark(cache, low, span);
-    exec_mark(cache, high, span);
+    exec_mark(cache, low, high == low + span ? 2 * span : span);
+    if (high != low + span) exec_mark(cache, high, span);
     return true;
 }
 
@@ -143,18 +143,42 @@ static __attribute__((noinline)) bool mark_known(const struct exec_warp *warp,
     return true;
 }
 
-/* The same inlined, for most loads: those of whole words of marks, from allocations that nothing
- * has been stored to. Returns false, without effect, for others. */
-INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 span)
+/* Returns true for a load that no race check concerns, for now: of what nothing has been stored to.
+ */
+INLINE bool is_mere_load(const struct exec_region_cache *cache, bool store)
 {
     const struct exec_owners *owners = cache->owners;
+    return !store & (cache->causal == NULL) & (cache->early == 0) &&
+           (owners == NULL || !exec_owners_seen(owners, EXEC_STORE));
+}
+
+/* Returns true when the access, or its whole group's, is marked: mostly by other warps. False: it
+ * may be. */
+INLINE bool is_marked(const struct exec_region_cache *cache, u64 at, u64 bytes)
+{
+    const u64 first = at - cache->low - cache->group.before;
+    const u64 last = at - cache->low + bytes - 1 + cache->group.after;
+    const u64 *word = &cache->marks[first / 64];
+    if (first > last || last >= cache->size || last / 64 - first / 64 > 1) return false;
+    const u64 begin = ~0ull << first % 64, end = ~0ull >> (63 - last % 64);
+    const u64 one = __atomic_load_n(word, __ATOMIC_RELAXED);
+    if (first / 64 == last / 64) return (~one & begin & end) == 0;
+    return ((~one & begin) | (~__atomic_load_n(word + 1, __ATOMIC_RELAXED) & end)) == 0;
+}
+
+/* mark() inlined, for most such loads: whole words of marks, what is marked already, and what the
+ * group's first access has marked. Returns false, without effect, for others. */
+INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 span)
+{
     const u64 offset = low - cache->low;
-    if ((cache->causal != NULL) | (((offset | span) & 63) != 0) | (high != low + span) ||
-        cache->early != 0 || (owners != NULL && exec_owners_seen(owners, EXEC_STORE)))
+    if (((offset | span) & 63) == 0 && high == low + span && !cache->grouped)
+        for (u64 k = 0; k < 2 * span / 64; k++)
+            __atomic_store_n(&cache->marks[offset / 64 + k], UINT64_MAX, __ATOMIC_RELAXED);
+    else if (!cache->group.follows &&
+             (!is_marked(cache, low, span) || !is_marked(cache, high, span)))
         return false;
-    for (u64 k = 0; k < 2 * span / 64; k++)
-        __atomic_store_n(&cache->marks[offset / 64 + k], UINT64_MAX, __ATOMIC_RELAXED);
-    exec_mark_again(cache, low, 2 * span);
+    exec_mark_again(cache, low, span);
+    exec_mark_again(cache, high, span);
     return true;
 }
 
@@ -177,7 +201,7 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
         return false;
     if (bytes == HALF_SECTOR && (same || high != low + span)) return false;
     if (cache->marks != NULL &&
-        (store || same || !mark_words(cache, low, high, EXEC_HALF * bytes)) &&
+        !(is_mere_load(cache, store) && mark_words(cache, low, high, span)) &&
         !mark(cache, low, high, span) &&
         (store || !mark_known(quick->warp, cache, low, high, span)))
         return false;
@@ -330,6 +354,11 @@ INLINE bool reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32
     {                                                                                              \
         struct reach reach;                                                                        \
         if (!reach_begins(warp, inst, sizeof(T), true, &reach)) return false;                      \
+        if (mask == EXEC_ALL) {                                                                    \
+            if (!reach_all(&reach, at)) return false;                                              \
+            EXEC_FOR_LANES *(T *)(uintptr_t)(at[l] + reach.delta) = (T)from[l];                    \
+            return reach_ends(warp, inst, mask, at, sizeof(T), true, &reach);                      \
+        }                                                                                          \
         for (u32 rest = mask; rest; rest &= rest - 1)                                              \
             if (!reach_lane(&reach, &at[__builtin_ctz(rest)])) return false;                       \
         for (u32 rest = mask; rest; rest &= rest - 1) {                                            \
@@ -581,7 +610,8 @@ DEFINE_DEAL(u64)
     high[0] = PAIR_LOW(even_high, odd_high);                                                       \
     high[1] = PAIR_HIGH(even_high, odd_high)
 
-/* A store of one element per lane to a row may be race-checked and stored by store_judged_*. */
+/* A store of one element per lane to a row may be race-checked and stored by store_judged_*; others
+ * are stored lane by lane if they need no race check. */
 #define JUDGED_shared_1(T) return false
 #define JUDGED_shared_2 JUDGED_shared_1
 #define JUDGED_shared_4 JUDGED_shared_1
@@ -590,11 +620,18 @@ DEFINE_DEAL(u64)
 #define JUDGED_global_1(T)                                                                         \
     {                                                                                              \
         T values[EXEC_LANES];                                                                      \
-        const struct rows at = rows_u64(quick, inst, sizeof(T), true);                             \
+        slot_##T from[EXEC_LANES];                                                                 \
+        u64 at[EXEC_LANES];                                                                        \
+        const struct rows rows = rows_u64(quick, inst, sizeof(T), true);                           \
         const warp_##T all = LANES_OF(T, d);                                                       \
-        if (quick->mask != EXEC_ALL || !at.row) return false;                                      \
-        memcpy(values, &all, sizeof values);                                                       \
-        return store_judged_##T(quick->warp, inst, at.low, at.high, values);                       \
+        if (quick->mask != EXEC_ALL) return false;                                                 \
+        if (rows.row) {                                                                            \
+            memcpy(values, &all, sizeof values);                                                   \
+            return store_judged_##T(quick->warp, inst, rows.low, rows.high, values);               \
+        }                                                                                          \
+        PLACES_global;                                                                             \
+        memcpy(from, quick->slots + inst->d, sizeof from);                                         \
+        return scatter_global_##T(quick->warp, inst, EXEC_ALL, at, from);                          \
     }
 
 #define DEFINE_STORE(where, T, N)                                                                  \

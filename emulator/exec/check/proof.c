@@ -1,0 +1,572 @@
+#include "emulator/exec/check/proof.h"
+#include "emulator/exec/decoded.h"
+#include "emulator/memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    AXES = 6, /* threadIdx.x, .y, .z, blockIdx.x, .y, .z */
+    FACTORS = AXES + EXEC_PROOF_LOOPS,
+    MOST_BOUNDS = 8,
+    MOST_PLACES = 64,
+};
+
+/* base + the sum of factors[k] * axis k. Of terms of 4 bytes only the low half of it counts. */
+struct form {
+    bool known;
+    int64_t base;
+    int64_t factors[FACTORS];
+    bool is_pointer; /* into `region` */
+    const struct memory_region *region;
+};
+
+/* The sum of factors[k] * axis k is at most `most`. */
+struct bound {
+    int64_t factors[AXES];
+    int64_t most;
+};
+
+struct bounds {
+    struct bound of[MOST_BOUNDS];
+    size_t count;
+};
+
+struct span {
+    int64_t low, high;
+};
+
+struct proof {
+    const struct exec_launch *launch;
+    const struct exec_proof *known;
+    int64_t sizes[AXES]; /* of the block and of the grid */
+    struct form forms[EXEC_PROOF_TERMS];
+    bool is_no_loop[EXEC_PROOF_LOOPS]; /* what looked like one */
+    int64_t steps[EXEC_PROOF_LOOPS];
+    const struct memory_region *regions[EXEC_PROOF_ROOTS]; /* that the roots point to */
+};
+
+/* ---- forms ----------------------------------------------------------------------------------- */
+
+static const struct form unknown;
+
+static bool is_constant(const struct form *form)
+{
+    for (unsigned k = 0; k < FACTORS; k++)
+        if (form->factors[k] != 0) return false;
+    return form->known;
+}
+
+static struct form constant(uint64_t value)
+{
+    return (struct form){.known = true, .base = (int64_t)value};
+}
+
+static struct form axis(unsigned k)
+{
+    struct form form = {.known = true};
+    form.factors[k] = 1;
+    return form;
+}
+
+/* Returns a + by * b; unknown where that is too large, or where both depend on the same loop: they
+ * may come from different rounds. */
+static struct form sum(const struct form *a, const struct form *b, int64_t by)
+{
+    struct form form = *a;
+    bool bad = !a->known | !b->known | (a->is_pointer & b->is_pointer);
+    int64_t part;
+    for (unsigned k = 0; k < FACTORS; k++) {
+        bad |= k >= AXES && a->factors[k] != 0 && b->factors[k] != 0;
+        bad |= __builtin_mul_overflow(b->factors[k], by, &part);
+        bad |= __builtin_add_overflow(form.factors[k], part, &form.factors[k]);
+    }
+    bad |= __builtin_mul_overflow(b->base, by, &part);
+    bad |= __builtin_add_overflow(form.base, part, &form.base);
+    if (b->is_pointer) {
+        bad |= by != 1;
+        form.is_pointer = true;
+        form.region = b->region;
+    }
+    return bad ? unknown : form;
+}
+
+/* Returns the numbers that the form has for the launch's threads in the first round of all loops.
+ * *fine: they are no larger than 2^62. */
+static struct span span_of(const struct proof *proof, const struct form *form, bool *fine)
+{
+    struct span span = {form->base, form->base};
+    bool bad = !form->known;
+    for (unsigned k = 0; k < AXES; k++) {
+        int64_t most;
+        bad |= __builtin_mul_overflow(form->factors[k], proof->sizes[k] - 1, &most);
+        int64_t *end = most > 0 ? &span.high : &span.low;
+        bad |= __builtin_add_overflow(*end, most, end);
+    }
+    *fine = !bad && span.low > -(INT64_C(1) << 62) && span.high < INT64_C(1) << 62;
+    return span;
+}
+
+/* Turns a form of 4 bytes into the number that it means as a signed or an unsigned one. Returns
+ * unknown if for some thread the sum is not in that range. */
+static struct form whole(const struct proof *proof, struct form form, bool is_signed)
+{
+    bool fine;
+    const struct span span = span_of(proof, &form, &fine);
+    if (!fine) return unknown;
+    const int64_t low =
+        is_signed ? (int64_t)(int32_t)(uint32_t)span.low : (int64_t)(uint32_t)span.low;
+    const int64_t most = is_signed ? INT32_MAX : UINT32_MAX;
+    if (span.high - span.low > most - low) return unknown;
+    form.base += low - span.low;
+    return form;
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+static struct form parameter(const struct proof *proof, const struct exec_term *term)
+{
+    const struct exec_function_info *info = &proof->launch->function->info;
+    uint64_t value = 0;
+    if (term->value > info->parameter_bytes || info->parameter_bytes - term->value < term->bytes)
+        return unknown;
+    memcpy(&value, (const unsigned char *)proof->launch->parameters + term->value, term->bytes);
+    return constant(term->bytes == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)value : value);
+}
+
+/* An eight-byte parameter or a variable's address: if it is in a region, it is a pointer. */
+static struct form pointer(struct form form)
+{
+    form.region = form.known ? memory_find((uint64_t)form.base) : NULL;
+    form.is_pointer = form.region != NULL;
+    return form;
+}
+
+static struct form multiplied(const struct form *a, const struct form *b)
+{
+    const struct form zero = {.known = true};
+    if (a->is_pointer || b->is_pointer) return unknown;
+    if (is_constant(b)) return sum(&zero, a, b->base);
+    return is_constant(a) ? sum(&zero, b, a->base) : unknown;
+}
+
+static struct form shifted(const struct form *a, const struct form *b, uint32_t bytes)
+{
+    if (!is_constant(b) || b->base < 0 || b->base >= 8 * (int64_t)bytes || b->base > 62)
+        return unknown;
+    const struct form by = constant(UINT64_C(1) << b->base);
+    return multiplied(a, &by);
+}
+
+/* a | b is a + b where no bit is set in both: b is less than a power of two that divides a. */
+static struct form joined(const struct form *a, const struct form *b)
+{
+    if (is_constant(a) && !is_constant(b)) return joined(b, a);
+    if (!is_constant(b) || b->base < 0 || a->is_pointer) return unknown;
+    uint64_t bits = (uint64_t)a->base;
+    for (unsigned k = 0; k < FACTORS; k++) bits |= (uint64_t)a->factors[k];
+    const uint64_t divides = bits & -bits;
+    return bits == 0 || (uint64_t)b->base < divides ? sum(a, b, 1) : unknown;
+}
+
+static struct form form_of(const struct proof *proof, const struct exec_term *term)
+{
+    const uint32_t *block = proof->launch->block, *grid = proof->launch->grid;
+    const struct form *a = &proof->forms[term->a], *b = &proof->forms[term->b];
+    switch ((enum exec_term_op)term->op) {
+    case EXEC_TERM_VALUE:
+        return constant(term->bytes == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)term->value
+                                         : term->value);
+    case EXEC_TERM_PARAMETER:
+        return term->bytes == 8 ? pointer(parameter(proof, term)) : parameter(proof, term);
+    case EXEC_TERM_VARIABLE:
+        return pointer(
+            constant(proof->launch->function->program->variables[term->a].address + term->value));
+    case EXEC_TERM_TID:
+        return axis((unsigned)term->value);
+    case EXEC_TERM_CTAID:
+        return axis(3 + (unsigned)term->value);
+    case EXEC_TERM_NTID:
+        return constant(block[term->value]);
+    case EXEC_TERM_NCTAID:
+        return constant(grid[term->value]);
+    case EXEC_TERM_LOOP: {
+        const struct form rounds = axis(AXES + (unsigned)term->value);
+        return proof->is_no_loop[term->value] ? unknown : sum(a, &rounds, 1);
+    }
+    case EXEC_TERM_ADD:
+        return sum(a, b, 1);
+    case EXEC_TERM_SUB:
+        return sum(a, b, -1);
+    case EXEC_TERM_MUL:
+        return multiplied(a, b);
+    case EXEC_TERM_SHL:
+        return shifted(a, b, term->bytes);
+    case EXEC_TERM_JOIN:
+        return joined(a, b);
+    case EXEC_TERM_SIGNED:
+        return whole(proof, *a, true);
+    case EXEC_TERM_UNSIGNED:
+        return whole(proof, *a, false);
+    case EXEC_TERM_LOW:
+        return *a;
+    default: /* predicates, which are looked at as guards */
+        return unknown;
+    }
+}
+
+/* Returns whether every loop adds the same number in each round, and sets the steps; and marks
+ * those that do not. */
+static bool find_steps(struct proof *proof)
+{
+    bool fine = true;
+    for (size_t k = 0; k < proof->known->term_count; k++) {
+        const struct exec_term *term = &proof->known->terms[k];
+        if (term->op != EXEC_TERM_LOOP || proof->is_no_loop[term->value]) continue;
+        struct form next = proof->forms[term->b];
+        const struct form *now = &proof->forms[k];
+        /* Both are of the same round. */
+        for (unsigned l = 0; l < FACTORS; l++) next.factors[l] -= now->known * now->factors[l];
+        proof->steps[term->value] = next.base - now->base;
+        if (!now->known || !is_constant(&next) || next.region != now->region)
+            fine = !(proof->is_no_loop[term->value] = true);
+    }
+    return fine;
+}
+
+static void find_forms(struct proof *proof)
+{
+    do {
+        for (size_t k = 1; k < proof->known->term_count; k++)
+            proof->forms[k] = form_of(proof, &proof->known->terms[k]);
+    } while (!find_steps(proof));
+    /* From here on the axis of a loop counts its rounds. */
+    for (size_t k = 1; k < proof->known->term_count; k++)
+        for (unsigned l = 0; l < EXEC_PROOF_LOOPS; l++) {
+            int64_t *factor = &proof->forms[k].factors[AXES + l];
+            if (__builtin_mul_overflow(*factor, proof->steps[l], factor)) proof->forms[k] = unknown;
+        }
+}
+
+/* ---- what the guards tell -------------------------------------------------------------------- */
+
+/* Adds a <= b, or a < b with `less`. */
+static void add_bound(struct bounds *bounds, const struct form *a, const struct form *b, bool less)
+{
+    const struct form difference = sum(a, b, -1);
+    struct bound bound = {.most = 0};
+    if (!difference.known || bounds->count == MOST_BOUNDS ||
+        __builtin_sub_overflow(-(int64_t)less, difference.base, &bound.most))
+        return;
+    for (unsigned k = AXES; k < FACTORS; k++)
+        if (difference.factors[k] != 0) return; /* of some round, not of this one */
+    memcpy(bound.factors, difference.factors, sizeof bound.factors);
+    bounds->of[bounds->count++] = bound;
+}
+
+static void compare(const struct proof *proof, struct bounds *bounds, const struct exec_term *term,
+                    bool holds)
+{
+    struct form a = proof->forms[term->a], b = proof->forms[term->b];
+    bool fine = true, fine_too = true;
+    if (proof->known->terms[term->a].bytes == 4) {
+        a = whole(proof, a, term->value != 0);
+        b = whole(proof, b, term->value != 0);
+    } else if (!term->value) {
+        fine = span_of(proof, &a, &fine).low >= 0 && fine;
+        fine_too = span_of(proof, &b, &fine_too).low >= 0 && fine_too;
+    }
+    if (!a.known || !b.known || !fine || !fine_too) return;
+    if (term->op == EXEC_TERM_EQUAL) {
+        if (!holds) return;
+        add_bound(bounds, &a, &b, false);
+        add_bound(bounds, &b, &a, false);
+        return;
+    }
+    const bool less = term->op == EXEC_TERM_LESS;
+    if (holds)
+        add_bound(bounds, &a, &b, less);
+    else
+        add_bound(bounds, &b, &a, !less);
+}
+
+static void assume(const struct proof *proof, struct bounds *bounds, uint32_t index, bool holds)
+{
+    const struct exec_term *term = &proof->known->terms[index];
+    switch ((enum exec_term_op)term->op) {
+    case EXEC_TERM_NOT:
+        assume(proof, bounds, term->a, !holds);
+        return;
+    case EXEC_TERM_BOTH:
+    case EXEC_TERM_EITHER:
+        if (holds != (term->op == EXEC_TERM_BOTH)) return;
+        assume(proof, bounds, term->a, holds);
+        assume(proof, bounds, term->b, holds);
+        return;
+    case EXEC_TERM_LESS:
+    case EXEC_TERM_LESS_EQUAL:
+    case EXEC_TERM_EQUAL:
+        compare(proof, bounds, term, holds);
+        return;
+    default:
+        return;
+    }
+}
+
+static void bounds_of(const struct proof *proof, const struct exec_proof_access *access,
+                      struct bounds *bounds)
+{
+    bounds->count = 0;
+    for (size_t k = 0; k < access->guard_count; k++) {
+        const struct exec_proof_guard *guard = &proof->known->guards[access->first_guard + k];
+        assume(proof, bounds, guard->term, guard->holds);
+    }
+}
+
+/* Keeps what holds in both cases. */
+static void weaken(struct bounds *bounds, const struct bounds *others)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < bounds->count; k++) {
+        struct bound bound = bounds->of[k];
+        bool found = false;
+        for (size_t l = 0; l < others->count; l++) {
+            const struct bound *other = &others->of[l];
+            if (memcmp(bound.factors, other->factors, sizeof bound.factors) != 0) continue;
+            if (!found || other->most > bound.most)
+                bound.most = other->most > bounds->of[k].most ? other->most : bounds->of[k].most;
+            found = true;
+        }
+        if (found) bounds->of[count++] = bound;
+    }
+    bounds->count = count;
+}
+
+/* ---- digits ---------------------------------------------------------------------------------- */
+
+/* An axis along which addresses differ: 0 to most; a loop has no end. */
+struct digit {
+    int64_t factor; /* bytes, not negative */
+    int64_t most;
+    unsigned axis;
+    bool endless;
+};
+
+/* Bytes that one thread touches in one round, relative to where its form is. */
+struct place {
+    int64_t first, end;
+};
+
+struct layout {
+    struct form form;
+    struct place places[MOST_PLACES];
+    size_t place_count;
+    struct bounds bounds;
+    struct span ranges[AXES]; /* of each axis, for the threads that touch anything */
+};
+
+static int64_t floor_quotient(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* Applies the bounds that limit one axis. */
+static void find_ranges(const struct proof *proof, struct layout *layout)
+{
+    for (unsigned k = 0; k < AXES; k++) layout->ranges[k] = (struct span){0, proof->sizes[k] - 1};
+    for (size_t k = 0; k < layout->bounds.count; k++) {
+        const struct bound *bound = &layout->bounds.of[k];
+        unsigned axes = 0, only = 0;
+        for (unsigned l = 0; l < AXES; l++)
+            if (bound->factors[l] != 0) axes++, only = l;
+        if (axes != 1) continue;
+        struct span *range = &layout->ranges[only];
+        const int64_t factor = bound->factors[only];
+        const int64_t end = floor_quotient(bound->most, factor > 0 ? factor : -factor);
+        if (factor > 0 && end < range->high) range->high = end;
+        if (factor < 0 && -end > range->low) range->low = -end;
+        if (range->high < range->low) range->high = range->low; /* no thread touches anything */
+    }
+}
+
+/* If a bound limits the sum of the axes so far, in proportion to their factors, returns how many
+ * bytes the sum extends over at most; otherwise INT64_MAX. */
+static int64_t bounded(const struct layout *layout, const struct bound *bound, const bool *used)
+{
+    int64_t least = 0, ratio = 0;
+    for (unsigned k = 0; k < AXES; k++) {
+        const int64_t factor = layout->form.factors[k], of = bound->factors[k];
+        if (!used[k]) {
+            if (of != 0 && layout->ranges[k].low != layout->ranges[k].high) return INT64_MAX;
+            least += of * layout->ranges[k].low;
+            continue;
+        }
+        if (of == 0 || factor % of != 0 || (ratio != 0 && factor / of != ratio)) return INT64_MAX;
+        ratio = factor / of;
+        least += of * (of > 0 ? layout->ranges[k].low : layout->ranges[k].high);
+    }
+    int64_t bytes;
+    if (ratio == 0 || bound->most < least ||
+        __builtin_mul_overflow(bound->most - least, ratio < 0 ? -ratio : ratio, &bytes))
+        return INT64_MAX;
+    return bytes;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct place *one = a, *other = b;
+    return (one->first > other->first) - (one->first < other->first);
+}
+
+/* Joins the places into one of the returned length, if they are within `least` bytes of each other.
+ * Groups of places that repeat at equal distances, as in unrolled loops, become a digit. Returns 0
+ * if they are neither. */
+static int64_t join_places(struct layout *layout, int64_t least, struct digit *digit)
+{
+    int64_t begin = layout->places[0].first, length = 0, distance = 0;
+    for (size_t k = 0; k < layout->place_count; k++) {
+        const struct place *place = &layout->places[k];
+        if (place->first - begin >= least) {
+            if (distance != 0 && place->first - begin != distance) return 0;
+            distance = place->first - begin;
+            begin = place->first;
+            digit->most++;
+        }
+        if (place->end - begin > length) length = place->end - begin;
+    }
+    digit->factor = distance;
+    digit->axis = FACTORS;
+    return length;
+}
+
+static size_t find_digits(const struct layout *layout, struct digit digits[FACTORS + 1])
+{
+    size_t count = 0;
+    for (unsigned k = 0; k < FACTORS; k++) {
+        const int64_t factor = layout->form.factors[k];
+        const int64_t most = k < AXES ? layout->ranges[k].high - layout->ranges[k].low : 0;
+        if (k < AXES ? most == 0 : factor == 0) continue;
+        digits[count++] = (struct digit){
+            .factor = factor < 0 ? -factor : factor, .most = most, .axis = k, .endless = k >= AXES};
+    }
+    return count;
+}
+
+static int by_factor(const void *a, const void *b)
+{
+    const struct digit *one = a, *other = b;
+    return (one->factor > other->factor) - (one->factor < other->factor);
+}
+
+/* Returns whether two threads never touch the same byte: whether each digit is worth more than all
+ * smaller ones together. */
+static bool is_apart(struct layout *layout)
+{
+    struct digit digits[FACTORS + 1];
+    bool used[AXES] = {false};
+    size_t count = find_digits(layout, digits);
+    int64_t least = INT64_MAX;
+    struct digit repeats = {.most = 0};
+    for (size_t k = 0; k < count; k++)
+        if (digits[k].factor < least) least = digits[k].factor;
+    const int64_t length = join_places(layout, least, &repeats);
+    if (length == 0 || least == 0) return length != 0 && count == 0;
+    if (repeats.most > 0) digits[count++] = repeats;
+    qsort(digits, count, sizeof *digits, by_factor);
+    int64_t reach = length, fixed = length; /* `fixed`: without the axes, which bounds may limit */
+    for (size_t k = 0; k < count; k++) {
+        const struct digit *digit = &digits[k];
+        int64_t more;
+        if (digit->factor < reach) return false;
+        if (digit->endless || __builtin_mul_overflow(digit->factor, digit->most, &more) ||
+            __builtin_add_overflow(reach, more, &reach)) {
+            reach = INT64_MAX;
+            continue;
+        }
+        if (digit->axis >= AXES) {
+            fixed += more;
+            continue;
+        }
+        used[digit->axis] = true;
+        for (size_t l = 0; l < layout->bounds.count && reach != INT64_MAX; l++) {
+            const int64_t bytes = bounded(layout, &layout->bounds.of[l], used);
+            if (bytes < reach - fixed) reach = fixed + bytes;
+        }
+    }
+    return true;
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+static bool may_touch(const struct proof *proof, const struct exec_proof_access *access,
+                      const struct memory_region *region)
+{
+    for (uint64_t rest = access->roots; rest; rest &= rest - 1)
+        if (proof->regions[__builtin_ctzll(rest)] == region) return true;
+    return false;
+}
+
+/* Adds an access to the layout of its region. Returns false if it does not fit. */
+static bool add_access(const struct proof *proof, const struct exec_proof_access *access,
+                       const struct memory_region *region, struct layout *layout)
+{
+    const struct form *form = &proof->forms[access->address];
+    struct bounds bounds;
+    if (!form->known || form->region != region || layout->place_count == MOST_PLACES) return false;
+    bounds_of(proof, access, &bounds);
+    if (layout->place_count == 0) {
+        layout->form = *form;
+        layout->bounds = bounds;
+    } else if (memcmp(layout->form.factors, form->factors, sizeof form->factors) != 0) {
+        return false;
+    } else {
+        weaken(&layout->bounds, &bounds);
+    }
+    struct place *place = &layout->places[layout->place_count++];
+    place->first = form->base - layout->form.base;
+    place->end = place->first + access->bytes;
+    return true;
+}
+
+static bool is_proven(const struct proof *proof, const struct memory_region *region)
+{
+    struct layout layout = {.place_count = 0};
+    bool modified = false;
+    for (size_t k = 0; k < proof->known->access_count; k++) {
+        const struct exec_proof_access *access = &proof->known->accesses[k];
+        if (!may_touch(proof, access, region)) continue;
+        if (!add_access(proof, access, region, &layout)) return false;
+        modified |= access->modifies;
+    }
+    if (!modified) return false; /* loads alone are not checked either */
+    qsort(layout.places, layout.place_count, sizeof *layout.places, by_first);
+    find_ranges(proof, &layout);
+    return is_apart(&layout);
+}
+
+void exec_proof_make(const struct exec_launch *launch, struct exec_proven *proven)
+{
+    const struct exec_proof *known = launch->function->proof;
+    proven->count = 0;
+    if (known == NULL || launch->watch == NULL) return;
+    struct proof *proof = malloc(sizeof *proof);
+    if (proof == NULL) return; /* then everything is checked */
+    memset(proof->is_no_loop, 0, sizeof proof->is_no_loop);
+    memset(proof->steps, 0, sizeof proof->steps);
+    proof->launch = launch;
+    proof->known = known;
+    proof->forms[0] = unknown;
+    for (unsigned k = 0; k < 3; k++) {
+        proof->sizes[k] = launch->block[k];
+        proof->sizes[3 + k] = launch->grid[k];
+    }
+    find_forms(proof);
+    for (size_t k = 0; k < known->root_count; k++)
+        proof->regions[k] = proof->forms[known->roots[k]].region;
+    for (size_t k = 0; k < known->root_count && proven->count < EXEC_PROVEN; k++) {
+        const struct memory_region *region = proof->regions[k];
+        if (region != NULL && !exec_proof_holds(proven, region) && is_proven(proof, region))
+            proven->regions[proven->count++] = region;
+    }
+    free(proof);
+}

@@ -1,0 +1,112 @@
+/* exec_proof: proves, before a launch, that no two threads touch the same byte of an allocation.
+ * Its accesses then need no race check: between blocks (check/grid_shadow.h) and between the
+ * threads of a block (check/block_shadow.h) there can be no race on it. Most kernels give each
+ * thread elements of its own. The module never says that there is a race, and never reads memory.
+ *
+ * Lowering writes down, for each access to global memory, how its address and the branches around
+ * it are computed from the launch's parameters and the thread's indexes, as terms, where that is
+ * the whole truth. At the launch each term is a number, or a form base + c[0] * threadIdx.x + c[1]
+ * * threadIdx.y + ... + c[6] * k + ... in which k counts the rounds of a loop. A byte belongs to
+ * one thread if all accesses to the allocation have the same factors, and if each factor exceeds
+ * what the smaller ones reach together (as digits of a number do).
+ *
+ * An address that is no such form may still be known to come from one parameter's pointer. Regions
+ * lie far apart (memory/memory.h): a pointer into one does not lead to another.
+ */
+#ifndef OVERLAP_EXEC_CHECK_PROOF_H
+#define OVERLAP_EXEC_CHECK_PROOF_H
+
+#include "emulator/exec/launch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct memory_region;
+
+/* ---- what lowering writes down --------------------------------------------------------------- */
+
+enum exec_term_op {
+    EXEC_TERM_UNKNOWN,
+    EXEC_TERM_VALUE,     /* value */
+    EXEC_TERM_PARAMETER, /* the launch's parameter bytes from offset `value` on */
+    EXEC_TERM_TID,       /* special registers, component `value` */
+    EXEC_TERM_NTID,
+    EXEC_TERM_CTAID,
+    EXEC_TERM_NCTAID,
+    EXEC_TERM_VARIABLE, /* the address of module variable `a` + value */
+    EXEC_TERM_LOOP,     /* a, or what term b has been in an earlier round of loop `value` */
+    EXEC_TERM_ADD,      /* of a and b, as are the following */
+    EXEC_TERM_SUB,
+    EXEC_TERM_MUL,
+    EXEC_TERM_SHL,
+    EXEC_TERM_JOIN,     /* a | b */
+    EXEC_TERM_SIGNED,   /* a, 4 bytes wide, as a signed number of 8 bytes */
+    EXEC_TERM_UNSIGNED, /* the same, unsigned */
+    EXEC_TERM_LOW,      /* the low 4 bytes of a */
+    /* Predicates: */
+    EXEC_TERM_LESS, /* a < b; `value` is 1 if the numbers are signed; as for the following */
+    EXEC_TERM_LESS_EQUAL,
+    EXEC_TERM_EQUAL,
+    EXEC_TERM_NOT, /* of a */
+    EXEC_TERM_BOTH,
+    EXEC_TERM_EITHER,
+};
+
+/* Terms refer to terms before them, but for the b of EXEC_TERM_LOOP. */
+struct exec_term {
+    uint8_t op;    /* enum exec_term_op */
+    uint8_t bytes; /* of its value: 4 or 8 */
+    uint32_t a, b;
+    uint64_t value;
+};
+
+/* A predicate that holds, or does not, wherever the access is executed. */
+struct exec_proof_guard {
+    uint32_t term;
+    bool holds;
+};
+
+/* An access to global memory. `roots`: a bit for each root that its address may come from. */
+struct exec_proof_access {
+    uint32_t address; /* term; 0: unknown */
+    uint32_t bytes;
+    bool modifies;
+    size_t first_guard, guard_count;
+    uint64_t roots;
+};
+
+enum { EXEC_PROOF_TERMS = 256, EXEC_PROOF_LOOPS = 4, EXEC_PROOF_ROOTS = 63 };
+
+/* What is known of a kernel. Terms 0 is EXEC_TERM_UNKNOWN. */
+struct exec_proof {
+    const struct exec_term *terms;
+    size_t term_count;
+    const struct exec_proof_guard *guards;
+    const struct exec_proof_access *accesses;
+    size_t access_count;
+    uint32_t roots[EXEC_PROOF_ROOTS]; /* terms: pointers that are parameters or variables */
+    size_t root_count;
+};
+
+/* ---- at the launch --------------------------------------------------------------------------- */
+
+enum { EXEC_PROVEN = 8 };
+/* Regions in which each byte belongs to one thread of the launch. */
+struct exec_proven {
+    const struct memory_region *regions[EXEC_PROVEN];
+    size_t count;
+};
+
+/* Fills in `proven`; for a launch that is race-checked. */
+void exec_proof_make(const struct exec_launch *launch, struct exec_proven *proven);
+
+static inline bool exec_proof_holds(const struct exec_proven *proven,
+                                    const struct memory_region *region)
+{
+    for (size_t k = 0; k < proven->count; k++)
+        if (proven->regions[k] == region) return true;
+    return false;
+}
+
+#endif

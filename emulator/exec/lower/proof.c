@@ -1,0 +1,612 @@
+/* Writes down how a kernel computes the addresses of its accesses to global memory, and under which
+ * conditions it executes them: check/proof.h. A register that is written once, from registers of
+ * that kind, parameters and indexes of the thread, has the same value whenever the thread reads it.
+ * A register that is written twice, the second time from itself, counts the rounds of a loop. */
+#include "emulator/exec/check/proof.h"
+#include "emulator/exec/lower/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_INSTRUCTIONS = 8192, /* of a kernel; in longer ones little is to be proven */
+    MOST_DEEP = 48,           /* registers that a value is computed through */
+    MOST_BRANCHES = 256,
+    MOST_ACCESSES = 64,
+    MOST_GUARDS = 256,
+};
+
+/* The bits of roots above those of check/proof.h: shared or local memory; anything. */
+static const uint64_t of_block = UINT64_C(1) << 62, of_anything = UINT64_C(1) << 63;
+
+/* The instructions that write a register. */
+struct definitions {
+    uint32_t first, second;
+    uint32_t count;
+    bool plain; /* without guards, and as a whole */
+};
+
+/* Between instructions `begin` and `end` a predicate holds, or does not. */
+struct stretch {
+    uint32_t begin, end;
+    struct exec_proof_guard guard;
+};
+
+struct proof {
+    struct lower *lower;
+    const struct ptx_function *source;
+    struct definitions *definitions; /* of each register */
+    uint32_t *term_of;               /* of each register: 1 + its term; 0: not yet known */
+    uint64_t *roots_of;              /* of each register */
+    struct exec_term terms[EXEC_PROOF_TERMS];
+    size_t term_count;
+    struct stretch stretches[MOST_BRANCHES];
+    size_t stretch_count;
+    struct exec_proof_guard guards[MOST_GUARDS];
+    size_t guard_count;
+    struct exec_proof_access accesses[MOST_ACCESSES];
+    size_t access_count;
+    uint32_t roots[EXEC_PROOF_ROOTS];
+    size_t root_count;
+    uint32_t loops, depth;
+};
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+/* Returns the index of that term, or 0 when there is no room or an operand is unknown. `operands`:
+ * how many of a and b are terms. */
+static uint32_t term(struct proof *proof, struct exec_term new, unsigned operands)
+{
+    if ((operands > 0 && new.a == 0) || (operands > 1 && new.b == 0)) return 0;
+    for (uint32_t k = 1; k < proof->term_count; k++) {
+        const struct exec_term *old = &proof->terms[k];
+        if (old->op == new.op && old->bytes == new.bytes && old->a == new.a && old->b == new.b &&
+            old->value == new.value)
+            return k;
+    }
+    if (proof->term_count == EXEC_PROOF_TERMS) return 0;
+    proof->terms[proof->term_count] = new;
+    return (uint32_t)proof->term_count++;
+}
+
+static uint32_t both(struct proof *proof, enum exec_term_op op, uint32_t bytes, uint32_t a,
+                     uint32_t b)
+{
+    return term(proof,
+                (struct exec_term){.op = (uint8_t)op, .bytes = (uint8_t)bytes, .a = a, .b = b}, 2);
+}
+
+static uint32_t number(struct proof *proof, uint32_t bytes, uint64_t value)
+{
+    return term(proof,
+                (struct exec_term){.op = EXEC_TERM_VALUE, .bytes = (uint8_t)bytes, .value = value},
+                0);
+}
+
+static uint32_t widen(struct proof *proof, uint32_t a, bool is_signed)
+{
+    return term(proof,
+                (struct exec_term){
+                    .op = is_signed ? EXEC_TERM_SIGNED : EXEC_TERM_UNSIGNED, .bytes = 8, .a = a},
+                1);
+}
+
+static uint32_t term_of_special(struct proof *proof, const struct ptx_operand *operand)
+{
+    static const uint8_t ops[PTX_SPECIAL_COUNT] = {[PTX_SPECIAL_TID] = EXEC_TERM_TID,
+                                                   [PTX_SPECIAL_NTID] = EXEC_TERM_NTID,
+                                                   [PTX_SPECIAL_CTAID] = EXEC_TERM_CTAID,
+                                                   [PTX_SPECIAL_NCTAID] = EXEC_TERM_NCTAID};
+    const uint8_t op = ops[operand->special];
+    if (op == EXEC_TERM_UNKNOWN || operand->component > 2) return 0;
+    return term(proof, (struct exec_term){.op = op, .bytes = 4, .value = operand->component}, 0);
+}
+
+/* The address of a variable of the module in global memory; 0 for all others. */
+static uint32_t term_of_symbol(struct proof *proof, const struct ptx_operand *operand)
+{
+    if (operand->variable == NULL || operand->variable->space != PTX_SPACE_GLOBAL ||
+        operand->variable->function != NULL)
+        return 0;
+    const int32_t index = lower_variable_index(proof->lower, operand->variable);
+    if (index < 0) return 0;
+    return term(proof,
+                (struct exec_term){.op = EXEC_TERM_VARIABLE,
+                                   .bytes = 8,
+                                   .a = (uint32_t)index,
+                                   .value = (uint64_t)operand->offset},
+                0);
+}
+
+static uint32_t term_of_register(struct proof *proof, uint32_t reg);
+
+static uint32_t term_of(struct proof *proof, const struct ptx_operand *operand, uint32_t bytes)
+{
+    uint32_t found = 0;
+    if (operand->kind == PTX_OPERAND_IMMEDIATE && !operand->is_float)
+        return number(proof, bytes, operand->bits);
+    if (operand->kind == PTX_OPERAND_SPECIAL) found = term_of_special(proof, operand);
+    if (operand->kind == PTX_OPERAND_SYMBOL) found = term_of_symbol(proof, operand);
+    if (operand->kind == PTX_OPERAND_REGISTER && operand->reg < proof->source->register_count)
+        found = term_of_register(proof, operand->reg);
+    return found != 0 && proof->terms[found].bytes == bytes ? found : 0;
+}
+
+/* ---- what an instruction computes ------------------------------------------------------------ */
+
+static uint32_t term_of_parameter(struct proof *proof, const struct ptx_instruction *at)
+{
+    uint64_t offset;
+    const uint32_t bytes = ptx_type_bytes(at->type);
+    if ((bytes != 4 && bytes != 8) || at->operands[0].kind != PTX_OPERAND_REGISTER ||
+        !lower_find_parameter(proof->lower, &at->operands[1], at->modifiers.space, &offset))
+        return 0;
+    return term(
+        proof,
+        (struct exec_term){.op = EXEC_TERM_PARAMETER, .bytes = (uint8_t)bytes, .value = offset}, 0);
+}
+
+/* Of mul and mad: a product of the width of the result. */
+static uint32_t product(struct proof *proof, const struct ptx_instruction *at, uint32_t bytes)
+{
+    uint32_t a = term_of(proof, &at->operands[1], bytes);
+    uint32_t b = term_of(proof, &at->operands[2], bytes);
+    const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
+    if (at->modifiers.width == PTX_WIDTH_WIDE && bytes == 4) {
+        a = a != 0 ? widen(proof, a, is_signed) : 0;
+        b = b != 0 ? widen(proof, b, is_signed) : 0;
+        return both(proof, EXEC_TERM_MUL, 8, a, b);
+    }
+    return at->modifiers.width == PTX_WIDTH_LO ? both(proof, EXEC_TERM_MUL, bytes, a, b) : 0;
+}
+
+static uint32_t converted(struct proof *proof, const struct ptx_instruction *at)
+{
+    const enum ptx_type_kind to = ptx_type_kind(at->type), from = ptx_type_kind(at->type2);
+    const uint32_t bytes = ptx_type_bytes(at->type), before = ptx_type_bytes(at->type2);
+    if ((to != PTX_KIND_SIGNED && to != PTX_KIND_UNSIGNED) ||
+        (from != PTX_KIND_SIGNED && from != PTX_KIND_UNSIGNED) || at->modifiers.sat ||
+        (bytes != 4 && bytes != 8) || (before != 4 && before != 8))
+        return 0;
+    const uint32_t a = term_of(proof, &at->operands[1], before);
+    if (bytes == before || a == 0) return a;
+    if (bytes == 8) return widen(proof, a, from == PTX_KIND_SIGNED);
+    return term(proof, (struct exec_term){.op = EXEC_TERM_LOW, .bytes = 4, .a = a}, 1);
+}
+
+static uint32_t compared(struct proof *proof, const struct ptx_instruction *at)
+{
+    const enum ptx_type_kind kind = ptx_type_kind(at->type);
+    const uint32_t bytes = ptx_type_bytes(at->type);
+    const uint16_t as = at->modifiers.compare;
+    if ((kind != PTX_KIND_SIGNED && kind != PTX_KIND_UNSIGNED && kind != PTX_KIND_BITS) ||
+        at->operand_count != 3 || at->operands[0].kind != PTX_OPERAND_REGISTER ||
+        (bytes != 4 && bytes != 8))
+        return 0;
+    const uint32_t a = term_of(proof, &at->operands[1], bytes);
+    const uint32_t b = term_of(proof, &at->operands[2], bytes);
+    struct exec_term new = {.bytes = 1, .a = a, .b = b, .value = kind == PTX_KIND_SIGNED};
+    const bool turned =
+        as == PTX_CMP_GT || as == PTX_CMP_HI || as == PTX_CMP_GE || as == PTX_CMP_HS;
+    if (turned) new.a = b, new.b = a;
+    if (as == PTX_CMP_EQ || as == PTX_CMP_NE)
+        new.op = EXEC_TERM_EQUAL;
+    else if (as == PTX_CMP_LT || as == PTX_CMP_LO || as == PTX_CMP_GT || as == PTX_CMP_HI)
+        new.op = EXEC_TERM_LESS;
+    else if (as == PTX_CMP_LE || as == PTX_CMP_LS || as == PTX_CMP_GE || as == PTX_CMP_HS)
+        new.op = EXEC_TERM_LESS_EQUAL;
+    else
+        return 0;
+    const uint32_t found = term(proof, new, 2);
+    if (as != PTX_CMP_NE) return found;
+    return term(proof, (struct exec_term){.op = EXEC_TERM_NOT, .bytes = 1, .a = found}, 1);
+}
+
+/* Of and, or, not. */
+static uint32_t logic(struct proof *proof, const struct ptx_instruction *at)
+{
+    const bool predicate = ptx_type_kind(at->type) == PTX_KIND_PREDICATE;
+    const uint32_t bytes = predicate ? 1 : ptx_type_bytes(at->type);
+    if (at->operands[1].negated || (at->operand_count > 2 && at->operands[2].negated)) return 0;
+    const uint32_t a = term_of(proof, &at->operands[1], bytes);
+    if (at->op == PTX_OP_NOT && !predicate) /* ~a = -1 - a */
+        return both(proof, EXEC_TERM_SUB, bytes, number(proof, bytes, UINT64_MAX), a);
+    if (at->op == PTX_OP_NOT)
+        return term(proof, (struct exec_term){.op = EXEC_TERM_NOT, .bytes = 1, .a = a}, 1);
+    const uint32_t b = term_of(proof, &at->operands[2], bytes);
+    if (at->op == PTX_OP_OR)
+        return both(proof, predicate ? EXEC_TERM_EITHER : EXEC_TERM_JOIN, bytes, a, b);
+    return predicate ? both(proof, EXEC_TERM_BOTH, 1, a, b) : 0;
+}
+
+/* Of integer arithmetic. */
+static uint32_t calculated(struct proof *proof, const struct ptx_instruction *at)
+{
+    const enum ptx_type_kind kind = ptx_type_kind(at->type);
+    const uint32_t bytes = ptx_type_bytes(at->type);
+    const struct ptx_operand *operands = at->operands;
+    if ((bytes != 4 && bytes != 8) || at->modifiers.sat || at->modifiers.cc ||
+        (kind != PTX_KIND_SIGNED && kind != PTX_KIND_UNSIGNED && kind != PTX_KIND_BITS))
+        return 0;
+    switch (at->op) {
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+        return both(proof, at->op == PTX_OP_ADD ? EXEC_TERM_ADD : EXEC_TERM_SUB, bytes,
+                    term_of(proof, &operands[1], bytes), term_of(proof, &operands[2], bytes));
+    case PTX_OP_MUL:
+        return product(proof, at, bytes);
+    case PTX_OP_MAD: {
+        const uint32_t result = at->modifiers.width == PTX_WIDTH_WIDE ? 2 * bytes : bytes;
+        return both(proof, EXEC_TERM_ADD, result, product(proof, at, bytes),
+                    term_of(proof, &operands[3], result));
+    }
+    case PTX_OP_NEG:
+        return both(proof, EXEC_TERM_SUB, bytes, number(proof, bytes, 0),
+                    term_of(proof, &operands[1], bytes));
+    case PTX_OP_SHL:
+        return both(proof, EXEC_TERM_SHL, bytes, term_of(proof, &operands[1], bytes),
+                    term_of(proof, &operands[2], 4));
+    default:
+        return 0;
+    }
+}
+
+static uint32_t term_of_instruction(struct proof *proof, const struct ptx_instruction *at)
+{
+    switch (at->op) {
+    case PTX_OP_MOV:
+        return at->modifiers.vector == PTX_ABSENT && at->operands[1].kind != PTX_OPERAND_VECTOR
+                   ? term_of(proof, &at->operands[1], ptx_type_bytes(at->type))
+                   : 0;
+    case PTX_OP_CVTA: /* of global memory the two addresses are the same */
+        return at->modifiers.space == PTX_SPACE_GLOBAL ? term_of(proof, &at->operands[1], 8) : 0;
+    case PTX_OP_LD:
+        return term_of_parameter(proof, at);
+    case PTX_OP_CVT:
+        return converted(proof, at);
+    case PTX_OP_SETP:
+        return compared(proof, at);
+    case PTX_OP_AND:
+    case PTX_OP_OR:
+    case PTX_OP_NOT:
+        return logic(proof, at);
+    default:
+        return calculated(proof, at);
+    }
+}
+
+/* A register that gets a value before a loop and another, made of the last one, in each round. */
+static uint32_t term_of_loop(struct proof *proof, uint32_t reg, const struct definitions *of)
+{
+    const struct ptx_instruction *code = proof->source->instructions;
+    const uint32_t first = term_of_instruction(proof, &code[of->first]);
+    if (first == 0 || proof->loops == EXEC_PROOF_LOOPS) return 0;
+    const struct exec_term new = {.op = EXEC_TERM_LOOP,
+                                  .bytes = proof->terms[first].bytes,
+                                  .a = first,
+                                  .value = proof->loops++};
+    const uint32_t loop = term(proof, new, 1);
+    if (loop == 0) return 0;
+    proof->term_of[reg] = loop + 1;
+    const uint32_t next = term_of_instruction(proof, &code[of->second]);
+    if (next == 0) proof->terms[loop].op = EXEC_TERM_UNKNOWN;
+    proof->terms[loop].b = next;
+    return loop;
+}
+
+static uint32_t term_of_register(struct proof *proof, uint32_t reg)
+{
+    const struct definitions *of = &proof->definitions[reg];
+    uint32_t found = 0;
+    if (proof->term_of[reg] != 0) return proof->term_of[reg] - 1;
+    if (!of->plain || proof->depth == MOST_DEEP) return 0;
+    proof->depth++;
+    proof->term_of[reg] = 1; /* unknown meanwhile */
+    if (of->count == 1 && proof->lower->written[reg] == LOWER_ONCE)
+        found = term_of_instruction(proof, &proof->source->instructions[of->first]);
+    else if (of->count == 2)
+        found = term_of_loop(proof, reg, of);
+    proof->term_of[reg] = found + 1;
+    proof->depth--;
+    return found;
+}
+
+/* ---- where addresses come from --------------------------------------------------------------- */
+
+static uint64_t root(struct proof *proof, uint32_t of)
+{
+    for (size_t k = 0; k < proof->root_count; k++)
+        if (proof->roots[k] == of) return UINT64_C(1) << k;
+    if (of == 0 || proof->root_count == EXEC_PROOF_ROOTS) return of_anything;
+    proof->roots[proof->root_count] = of;
+    return UINT64_C(1) << proof->root_count++;
+}
+
+static uint64_t roots_of_symbol(struct proof *proof, const struct ptx_operand *operand)
+{
+    if (operand->variable == NULL) return 0;
+    const unsigned space = operand->variable->space;
+    if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_CONST) return of_block;
+    struct ptx_operand whole = *operand;
+    whole.offset = 0;
+    return space == PTX_SPACE_CONST ? of_block : root(proof, term_of_symbol(proof, &whole));
+}
+
+static uint64_t roots_of(struct proof *proof, const struct ptx_operand *operand)
+{
+    uint64_t roots = 0;
+    if (operand->kind == PTX_OPERAND_SYMBOL || operand->kind == PTX_OPERAND_ADDRESS)
+        roots |= roots_of_symbol(proof, operand);
+    if ((operand->kind == PTX_OPERAND_REGISTER || operand->kind == PTX_OPERAND_ADDRESS) &&
+        operand->reg < proof->source->register_count)
+        roots |= proof->roots_of[operand->reg];
+    for (uint32_t k = 0; operand->kind == PTX_OPERAND_VECTOR && k < operand->count; k++)
+        roots |= roots_of(proof, &operand->elements[k]);
+    return roots;
+}
+
+/* Returns the roots of what the instruction computes. A product is no address, nor is what fits
+ * into four bytes of memory. */
+static uint64_t roots_made(struct proof *proof, const struct ptx_instruction *at)
+{
+    uint64_t roots = 0;
+    switch (at->op) {
+    case PTX_OP_LD:
+    case PTX_OP_LDU:
+    case PTX_OP_ATOM:
+        if (ptx_type_bytes(at->type) < 8) return 0;
+        return at->op == PTX_OP_LD ? root(proof, term_of_parameter(proof, at)) : of_anything;
+    case PTX_OP_MUL:
+    case PTX_OP_SHL:
+    case PTX_OP_SHR:
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+    case PTX_OP_SETP:
+        return 0;
+    case PTX_OP_MAD:
+        return roots_of(proof, &at->operands[3]);
+    case PTX_OP_CVTA:
+        return roots_of(proof, &at->operands[1]) |
+               (at->modifiers.space == PTX_SPACE_GLOBAL ? 0 : of_block);
+    case PTX_OP_ALLOCA:
+    case PTX_OP_MAPA:
+        return of_block;
+    case PTX_OP_MOV: /* an address may be put together from halves */
+        if (at->operands[1].kind == PTX_OPERAND_VECTOR) return of_anything;
+        return roots_of(proof, &at->operands[1]);
+    default:
+        for (uint8_t k = 1; k < at->operand_count; k++) roots |= roots_of(proof, &at->operands[k]);
+        return roots;
+    }
+}
+
+static bool add_roots(struct proof *proof, const struct ptx_operand *to, uint64_t roots)
+{
+    bool changed = false;
+    if ((to->kind == PTX_OPERAND_REGISTER || to->kind == PTX_OPERAND_PAIR) &&
+        to->reg < proof->source->register_count) {
+        changed = (roots & ~proof->roots_of[to->reg]) != 0;
+        proof->roots_of[to->reg] |= roots;
+    }
+    for (uint32_t k = 0; to->kind == PTX_OPERAND_VECTOR && k < to->count; k++)
+        changed |= add_roots(proof, &to->elements[k], roots);
+    return changed;
+}
+
+static void find_roots(struct proof *proof)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = 0; k < proof->source->instruction_count; k++) {
+            const struct ptx_instruction *at = &proof->source->instructions[k];
+            if (at->operand_count == 0 || !lower_writes_first(at)) continue;
+            changed |= add_roots(proof, &at->operands[0], roots_made(proof, at));
+        }
+    }
+}
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+/* Returns whether every way into the instructions from `begin` to before `end` leads through the
+ * one before them. */
+static bool is_entered_in_front(const struct ptx_function *source, uint32_t begin, uint32_t end)
+{
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (at->op != PTX_OP_BRA || (k >= begin && k < end)) continue;
+        const uint32_t target = at->operands[0].target;
+        if (target >= begin && target < end) return false;
+    }
+    return true;
+}
+
+/* Finds what a branch forward, or the exit of some threads, tells of the threads that go on. */
+static void find_stretches(struct proof *proof)
+{
+    const struct ptx_function *source = proof->source;
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        const bool ends = at->op == PTX_OP_EXIT || at->op == PTX_OP_RET;
+        if (at->guard == PTX_NO_REGISTER || (at->op != PTX_OP_BRA && !ends)) continue;
+        const uint32_t end = ends ? source->instruction_count : at->operands[0].target;
+        if (end <= k + 1 || proof->stretch_count == MOST_BRANCHES) continue;
+        const uint32_t guard = term_of_register(proof, at->guard);
+        if (guard == 0 || !is_entered_in_front(source, k + 1, end)) continue;
+        proof->stretches[proof->stretch_count++] = (struct stretch){
+            .begin = k + 1, .end = end, .guard = {.term = guard, .holds = at->guard_negated}};
+    }
+}
+
+static void add_guard(struct proof *proof, struct exec_proof_guard guard)
+{
+    if (guard.term == 0 || proof->guard_count == MOST_GUARDS) return;
+    proof->guards[proof->guard_count++] = guard;
+    proof->accesses[proof->access_count].guard_count++;
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+/* Adds the access `at` through `address`, or of unknown place. Returns false if it may be to any
+ * region. */
+static bool add_access(struct proof *proof, const struct ptx_instruction *at,
+                       const struct ptx_operand *address, uint32_t count, bool is_known)
+{
+    const uint64_t roots = roots_of(proof, address);
+    const uint32_t index = (uint32_t)(at - proof->source->instructions);
+    struct exec_proof_access *access = &proof->accesses[proof->access_count];
+    if (roots == of_block) return true;
+    if ((roots & of_anything) != 0 || roots == 0 || proof->access_count == MOST_ACCESSES)
+        return false;
+    *access = (struct exec_proof_access){.bytes = ptx_type_bytes(at->type) * count,
+                                         .modifies = at->op != PTX_OP_LD && at->op != PTX_OP_LDU &&
+                                                     at->op != PTX_OP_CP_ASYNC,
+                                         .first_guard = proof->guard_count,
+                                         .roots = roots};
+    if (is_known && address->reg != PTX_NO_REGISTER && address->variable == NULL) {
+        access->address = both(proof, EXEC_TERM_ADD, 8, term_of_register(proof, address->reg),
+                               number(proof, 8, (uint64_t)address->offset));
+    } else if (is_known && address->reg == PTX_NO_REGISTER) {
+        access->address = term_of_symbol(proof, address);
+    }
+    for (size_t k = 0; k < proof->stretch_count; k++)
+        if (index >= proof->stretches[k].begin && index < proof->stretches[k].end)
+            add_guard(proof, proof->stretches[k].guard);
+    if (at->guard != PTX_NO_REGISTER)
+        add_guard(proof, (struct exec_proof_guard){.term = term_of_register(proof, at->guard),
+                                                   .holds = !at->guard_negated});
+    proof->access_count++;
+    return true;
+}
+
+static uint32_t elements(const struct ptx_operand *value)
+{
+    return value->kind == PTX_OPERAND_VECTOR ? value->count : 1;
+}
+
+/* Handles an instruction that names an address. Returns false if it may touch any region. */
+static bool note_access(struct proof *proof, const struct ptx_instruction *at)
+{
+    const uint16_t space = at->modifiers.space;
+    const bool anywhere = space == PTX_SPACE_GLOBAL || space == PTX_ABSENT;
+    switch (at->op) {
+    case PTX_OP_LD:
+    case PTX_OP_LDU:
+    case PTX_OP_ATOM:
+        return !anywhere ||
+               add_access(proof, at, &at->operands[1], elements(&at->operands[0]), true);
+    case PTX_OP_ST:
+    case PTX_OP_RED:
+        return !anywhere ||
+               add_access(proof, at, &at->operands[0], elements(&at->operands[1]), true);
+    case PTX_OP_CP_ASYNC:
+        return add_access(proof, at, &at->operands[1], 1, false);
+    case PTX_OP_PREFETCH:
+    case PTX_OP_PREFETCHU:
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Returns whether the row names an address, or something that is not looked at here. */
+static bool has_address(const struct ptx_instruction *at)
+{
+    return strpbrk(lower_shape(at), "ACIX") != NULL;
+}
+
+static bool note_accesses(struct proof *proof)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < proof->source->instruction_count; k++) {
+        const struct ptx_instruction *at = &proof->source->instructions[k];
+        if (at->op == PTX_OP_UNKNOWN || at->op == PTX_OP_CALL || at->op == PTX_OP_BRX_IDX ||
+            at->op == PTX_OP_FENCE || at->op == PTX_OP_MEMBAR)
+            return false;
+        if (has_address(at) && !note_access(proof, at)) return false;
+    }
+    for (size_t k = 0; k < proof->access_count; k++)
+        any |= proof->accesses[k].modifies && proof->accesses[k].address != 0;
+    return any;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void define(struct proof *proof, uint32_t index, const struct ptx_operand *to, bool plain)
+{
+    if (to->kind == PTX_OPERAND_REGISTER || to->kind == PTX_OPERAND_PAIR) {
+        const uint32_t regs[2] = {to->reg,
+                                  to->kind == PTX_OPERAND_PAIR ? to->second : PTX_NO_REGISTER};
+        for (unsigned k = 0; k < 2; k++) {
+            if (regs[k] >= proof->source->register_count) continue;
+            struct definitions *of = &proof->definitions[regs[k]];
+            *(of->count == 0 ? &of->first : &of->second) = index;
+            of->plain = (of->count == 0 || of->plain) && plain && to->kind == PTX_OPERAND_REGISTER;
+            of->count++;
+        }
+    }
+    for (uint32_t k = 0; to->kind == PTX_OPERAND_VECTOR && k < to->count; k++)
+        define(proof, index, &to->elements[k], false);
+}
+
+static void find_definitions(struct proof *proof)
+{
+    for (uint32_t k = 0; k < proof->source->instruction_count; k++) {
+        const struct ptx_instruction *at = &proof->source->instructions[k];
+        if (at->operand_count > 0 && lower_writes_first(at))
+            define(proof, k, &at->operands[0], at->guard == PTX_NO_REGISTER);
+    }
+}
+
+static void *keep(struct proof *proof, const void *from, size_t count, size_t size)
+{
+    void *kept = arena_take(&proof->lower->program->arena, count, size);
+    if (kept != NULL) memcpy(kept, from, count * size);
+    return kept;
+}
+
+/* Copies what has been found into the program. */
+static const struct exec_proof *conclude(struct proof *proof)
+{
+    struct exec_proof *made = arena_take(&proof->lower->program->arena, 1, sizeof *made);
+    if (made == NULL) return NULL;
+    made->terms = keep(proof, proof->terms, proof->term_count, sizeof *proof->terms);
+    made->guards = keep(proof, proof->guards, proof->guard_count, sizeof *proof->guards);
+    made->accesses = keep(proof, proof->accesses, proof->access_count, sizeof *proof->accesses);
+    if (made->terms == NULL || made->guards == NULL || made->accesses == NULL) return NULL;
+    made->term_count = proof->term_count;
+    made->access_count = proof->access_count;
+    memcpy(made->roots, proof->roots, sizeof made->roots);
+    made->root_count = proof->root_count;
+    return made;
+}
+
+const struct exec_proof *lower_proof(struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    const size_t registers = source->register_count + (size_t)1;
+    const struct exec_proof *made = NULL;
+    if (!source->is_entry || !lower->program->watched || lower_converses(source) ||
+        source->instruction_count > MOST_INSTRUCTIONS)
+        return NULL;
+    struct proof *proof = calloc(1, sizeof *proof);
+    if (proof == NULL) return NULL;
+    proof->lower = lower;
+    proof->source = source;
+    proof->term_count = 1;
+    proof->definitions = calloc(registers, sizeof *proof->definitions);
+    proof->term_of = calloc(registers, sizeof *proof->term_of);
+    proof->roots_of = calloc(registers, sizeof *proof->roots_of);
+    if (proof->definitions != NULL && proof->term_of != NULL && proof->roots_of != NULL) {
+        find_definitions(proof);
+        find_roots(proof);
+        find_stretches(proof);
+        if (note_accesses(proof)) made = conclude(proof);
+    }
+    free(proof->definitions);
+    free(proof->term_of);
+    free(proof->roots_of);
+    free(proof);
+    return made;
+}
