@@ -267,6 +267,28 @@ static inline bool exec_span_is_marked(const struct exec_region_cache *cache,
            exec_footprint_is_marked(cache->marks, span->first - cache->low, span->end - cache->low);
 }
 
+/* Marks `each` bytes, at most 64, for each lane of `mask`, from `before` bytes before its address
+ * on; all are in the region. Neighbouring lanes usually share a word of the bitmap. */
+static inline void exec_mark_pieces(struct exec_region_cache *cache, const uint64_t *address,
+                                    uint32_t mask, uint32_t before, uint32_t each)
+{
+    uint64_t word = 0, bits = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t offset = address[__builtin_ctz(rest)] - cache->low - before;
+        const uint64_t at = offset % 64, here = at + each > 64 ? 64 - at : each;
+        if (offset / 64 != word) {
+            if (bits != 0) exec_pending_mark(cache->pending, &cache->marks[word], bits);
+            word = offset / 64;
+            bits = 0;
+        }
+        bits |= exec_footprint_mask(at, here);
+        if (here == each) continue;
+        exec_pending_mark(cache->pending, &cache->marks[word++], bits);
+        bits = exec_footprint_mask(0, each - here);
+    }
+    if (bits != 0) exec_pending_mark(cache->pending, &cache->marks[word], bits);
+}
+
 /* exec_mark_group for each lane of `mask`; `span` covers all of them. Mostly the lanes' groups are
  * adjacent. */
 static __attribute__((noinline, unused)) void exec_mark_groups(struct exec_region_cache *cache,
@@ -274,59 +296,36 @@ static __attribute__((noinline, unused)) void exec_mark_groups(struct exec_regio
                                                                uint32_t mask, uint32_t bytes,
                                                                const struct exec_span *span)
 {
-    const uint32_t each = cache->group.before + bytes + cache->group.after;
-    const struct exec_span whole = {span->first - cache->group.before,
-                                    span->end + cache->group.after};
+    const struct exec_group group = cache->group;
+    const uint32_t each = group.before + bytes + group.after;
+    const struct exec_span whole = {span->first - group.before, span->end + group.after};
     uint64_t apart = ~mask;
-    if (cache->group.follows || exec_span_is_marked(cache, &whole)) return;
+    if (group.follows || exec_span_is_marked(cache, &whole)) return;
     for (unsigned l = 1; l < EXEC_LANES; l++) apart |= address[l] ^ (address[0] + l * each);
     if (!apart) {
         exec_mark_group(cache, address[0], (EXEC_LANES - 1) * each + bytes);
         return;
     }
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const uint64_t offset = address[__builtin_ctz(rest)] - cache->low - cache->group.before;
-        const uint64_t at = offset % 64, here = at + each > 64 ? 64 - at : each;
-        if (offset + each > cache->size || offset > cache->size) {
-            exec_mark_group(cache, address[__builtin_ctz(rest)], bytes);
-            continue;
-        }
-        exec_pending_mark(cache->pending, &cache->marks[offset / 64],
-                          exec_footprint_mask(at, here));
-        if (here < each)
-            exec_pending_mark(cache->pending, &cache->marks[offset / 64 + 1],
-                              exec_footprint_mask(0, each - here));
+    if (whole.first >= cache->low && whole.end <= cache->low + cache->size) {
+        exec_mark_pieces(cache, address, mask, group.before, each);
+        return;
     }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        exec_mark_group(cache, address[__builtin_ctz(rest)], bytes);
 }
 
 /* exec_mark for each lane of `mask`; `span` covers all of them. Usually every bit of the span is
- * set already, and neighbouring lanes usually share a word of the bitmap. */
+ * set already. */
 static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64_t *address,
                                    uint32_t mask, uint32_t bytes, const struct exec_span *span)
 {
-    uint64_t word = 0, bits = 0;
     if (cache->marks == NULL) return;
     exec_early_spend(cache, exec_lane_count(mask) * (uint64_t)bytes);
     exec_mark_again(cache, span->first, span->end - span->first);
-    if (cache->grouped) {
+    if (cache->grouped)
         exec_mark_groups(cache, address, mask, bytes, span);
-        return;
-    }
-    if (exec_span_is_marked(cache, span)) return;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const uint64_t offset = address[__builtin_ctz(rest)] - cache->low, at = offset % 64;
-        if (at + bytes > 64) {
-            exec_footprint_mark(cache->marks, offset, bytes);
-            continue;
-        }
-        if (offset / 64 != word) {
-            if (bits != 0) exec_pending_mark(cache->pending, &cache->marks[word], bits);
-            word = offset / 64;
-            bits = 0;
-        }
-        bits |= exec_footprint_mask(at, bytes);
-    }
-    if (bits != 0) exec_pending_mark(cache->pending, &cache->marks[word], bits);
+    else if (!exec_span_is_marked(cache, span))
+        exec_mark_pieces(cache, address, mask, 0, bytes);
 }
 
 /* A store to these bytes after which block owner `me` owns them: `bytes` from `offset` on or, if

@@ -172,6 +172,110 @@ static void expect_texels(bool texels[SIDE][SIDE], int i, bool filters)
         texels[clamped(y + k / 2)][clamped(x + k % 2)] = true;
 }
 
+/* ---- groups: accesses to adjacent bytes, of which the first marks all -------------------------
+ */
+
+/* `%x` is the thread's offset, `apart` bytes per thread. */
+static const struct {
+    const char *body;
+    uint32_t apart;
+    uint32_t first, end; /* of the bytes at a thread's offset that it loads ... */
+    uint32_t period;     /* ... if its index is a multiple of this, and otherwise ... */
+    uint32_t other_end;  /* ... up to here */
+} groups[] = {
+    /* All members of a structure; some of them, the first one in the middle. */
+    {"ld.global.u32 %v, [%y];\nld.global.u32 %v, [%y+4];\nld.global.u32 %v, [%y+8];\n", 12, 0, 12,
+     1, 0},
+    {"ld.global.u32 %v, [%y+8];\nld.global.u32 %v, [%y+4];\nld.global.u32 %v, [%y+12];\n", 28, 4,
+     16, 1, 0},
+    {"ld.global.u8 %v, [%y+2];\nld.global.u8 %v, [%y+1];\nld.global.u8 %v, [%y];\n", 3, 0, 3, 1, 0},
+    /* They overlap. */
+    {"ld.global.u64 %x, [%y];\nld.global.u32 %v, [%y+4];\nld.global.u32 %v, [%y+8];\n", 16, 0, 12,
+     1, 0},
+    {"ld.global.v4.u32 {%v, %v, %v, %v}, [%y];\nld.global.v2.u32 {%v, %v}, [%y+16];\n", 32, 0, 24,
+     1, 0},
+    /* Some threads go round the last access, have ended before it, or are masked out. */
+    {"ld.global.u32 %v, [%y];\n@%p bra OVER;\nld.global.u32 %v, [%y+4];\nOVER:\n", 8, 0, 8, 3, 4},
+    {"ld.global.u32 %v, [%y];\n@%p exit;\nld.global.u32 %v, [%y+4];\n", 8, 0, 8, 3, 4},
+    {"ld.global.u32 %v, [%y];\n@!%p ld.global.u32 %v, [%y+4];\n", 8, 0, 8, 3, 4},
+    {"@!%p ld.global.u32 %v, [%y+4];\nld.global.u32 %v, [%y];\n", 8, 0, 8, 3, 4},
+    {"@%p bra OVER;\nld.global.u32 %v, [%y+4];\nOVER: ld.global.u32 %v, [%y];\n", 8, 0, 8, 3, 4},
+    /* All of the group is for some threads, or for one of a warp. */
+    {"@%p bra OVER;\nld.global.u32 %v, [%y];\nld.global.u32 %v, [%y+4];\nOVER:\n", 8, 0, 8, 3, 0},
+    {"@%p bra OVER;\nld.global.u32 %v, [%y+4];\nld.global.u32 %v, [%y];\nOVER:\n", 16, 0, 8, 32, 0},
+};
+
+START_TEST(groups_are_what_each_access_touched)
+{
+    const size_t k = (size_t)_i / 2;
+    char body[1024];
+    buffer_bytes = (size_t)WORDS * groups[k].apart;
+    snprintf(body, sizeof body,
+             ".loc 1 7 0\nrem.u32 %%v, %%i, %u;\nsetp.ne.u32 %%p, %%v, 0;\n"
+             "mul.wide.u32 %%x, %%i, %u;\nadd.u64 %%y, %%a, %%x;\n%s",
+             groups[k].period, groups[k].apart, groups[k].body);
+    run(body, _i % 2 ? 5 : 1);
+    for (uint64_t byte = 0; byte < buffer_bytes; byte++) {
+        const uint64_t thread = byte / groups[k].apart, at = byte % groups[k].apart;
+        const uint32_t until = thread % groups[k].period == 0 ? groups[k].end : groups[k].other_end;
+        ck_assert_msg(touched(0, EXEC_LOAD, byte) == (at >= groups[k].first && at < until),
+                      "group %zu: byte %llu", k, (unsigned long long)byte);
+    }
+    end();
+    buffer_bytes = (size_t)WORDS * 4;
+}
+END_TEST
+
+START_TEST(bytes_between_accesses_stay_untouched)
+{
+    run(".loc 1 7 0\nand.b32 %v, %i, 63;\nmul.wide.u32 %x, %v, 16;\nadd.u64 %y, %a, %x;\n"
+        "ld.global.u32 %v, [%y+12];\nld.global.u32 %v, [%y];\n",
+        workers[_i]);
+    for (uint64_t byte = 0; byte < 64 * 16; byte++)
+        ck_assert_int_eq(touched(0, EXEC_LOAD, byte), byte % 16 < 4 || byte % 16 >= 12);
+    end();
+}
+END_TEST
+
+START_TEST(a_group_may_lie_in_two_regions)
+{
+    run(".loc 1 7 0\nand.b32 %v, %i, 1;\nsetp.eq.u32 %p, %v, 0;\nselp.b64 %y, %a, %b, %p;\n"
+        "and.b32 %v, %i, 63;\nmul.wide.u32 %x, %v, 16;\nadd.u64 %y, %y, %x;\n"
+        "st.global.u32 [%y+4], %v;\nst.global.u32 [%y], %v;\n",
+        workers[_i]);
+    for (uint64_t byte = 0; byte < 64 * 16; byte++) {
+        ck_assert_int_eq(touched(0, EXEC_STORE, byte), byte / 16 % 2 == 0 && byte % 16 < 8);
+        ck_assert_int_eq(touched(1, EXEC_STORE, byte), byte / 16 % 2 == 1 && byte % 16 < 8);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(a_group_ends_with_its_region)
+{
+    /* The second access of the last thread is out of bounds. */
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s.loc 1 7 0\nmul.wide.u32 %%x, %%i, 4;\nadd.u64 %%y, %%a, %%x;\n"
+             "ld.global.u32 %%v, [%%y];\nld.global.u32 %%v, [%%y+4];\nret;\n}\n",
+             HEADER);
+    struct exec_program *program = device_program(text);
+    addresses[0] = device_buffer(THREADS * 4, NULL);
+    footprint = exec_footprint_create(NULL, NULL);
+    struct device_run launch = {.program = program,
+                                .name = "k",
+                                .blocks = 1,
+                                .threads = THREADS,
+                                .parameters = addresses,
+                                .footprint = footprint};
+    ck_assert_int_eq(device_launch(&launch), EXEC_OUT_OF_BOUNDS);
+    ck_assert_uint_eq(launch.fault.address, addresses[0] + THREADS * 4);
+    ck_assert(touched(0, EXEC_LOAD, THREADS * 4 - 1));
+    exec_program_destroy(program);
+    end();
+}
+END_TEST
+
 START_TEST(samples_are_what_each_lane_touched)
 {
     static bool texels[SIDE][SIDE];
@@ -330,6 +434,11 @@ int main(void)
     tcase_add_loop_test(tcase, one_instruction_may_touch_two_regions, 0, 3);
     tcase_add_loop_test(tcase, vectors_are_whole, 0, 3);
     tcase_add_loop_test(tcase, lanes_apart_are_what_each_touched, 0, 3);
+    tcase_add_loop_test(tcase, groups_are_what_each_access_touched, 0,
+                        2 * sizeof groups / sizeof *groups);
+    tcase_add_loop_test(tcase, bytes_between_accesses_stay_untouched, 0, 3);
+    tcase_add_loop_test(tcase, a_group_may_lie_in_two_regions, 0, 3);
+    tcase_add_test(tcase, a_group_ends_with_its_region);
     tcase_add_loop_test(tcase, samples_are_what_each_lane_touched, 0, 6);
     tcase_add_loop_test(tcase, what_a_launch_touched_the_next_has_not, 0, 3);
     tcase_add_loop_test(tcase, steps_mark_what_each_of_them_does, 0, 5);

@@ -1,0 +1,197 @@
+/* Kernels for proof_test.c: of each, the allocation that `out` points to is proven to have no race
+ * if the name begins with own_, and not if it begins with shared_. The launch has 9 x 9 blocks of
+ * 16 x 16 threads if the name says plane, else 16 of 256; `n` is 130 or 4,000. */
+struct body {
+    float x, y, z, vx, vy, vz, mass;
+};
+
+#define I (blockIdx.x * blockDim.x + threadIdx.x)
+#define X (blockIdx.x * blockDim.x + threadIdx.x)
+#define Y (blockIdx.y * blockDim.y + threadIdx.y)
+
+extern "C" {
+__global__ void own_element(float *out, const float *in, int n)
+{
+    const int i = I;
+    if (i < n) out[i] = in[i] + in[i + 1];
+}
+__global__ void own_update(float *out, const float *in, int n)
+{
+    const int i = I;
+    if (i >= n) return;
+    out[i] += in[i];
+}
+__global__ void own_reversed(float *out, const float *, int n)
+{
+    const int i = I;
+    if (i < n) out[n - 1 - i] = 1;
+}
+__global__ void own_wide_index(float *out, const float *in, int n)
+{
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < (size_t)n) out[i] = in[i];
+}
+__global__ void own_members(float *out, const float *, int n)
+{
+    body *bodies = (body *)out;
+    const int i = I;
+    if (i >= n) return;
+    bodies[i].x += bodies[i].vx;
+    bodies[i].y += bodies[i].vy;
+    bodies[i].mass = 1;
+}
+__global__ void own_bytes(float *out, const float *in, int n)
+{
+    unsigned char *to = (unsigned char *)out;
+    const unsigned char *from = (const unsigned char *)in;
+    const unsigned i = I;
+    if (i >= (unsigned)n) return;
+    to[3 * i] = from[3 * i + 2];
+    to[3 * i + 1] = from[3 * i + 1];
+    to[3 * i + 2] = from[3 * i];
+}
+__global__ void own_pair(float *out, const float *in, int n)
+{
+    const int i = I;
+    if (i < n) {
+        out[2 * i] = in[i];
+        out[2 * i + 1] = -in[i];
+    }
+}
+__global__ void own_grid_stride(float *out, const float *in, int n)
+{
+    for (int i = I; i < n; i += gridDim.x * blockDim.x) out[i] = in[i];
+}
+__global__ void own_wide_grid_stride(float *out, const float *in, int n)
+{
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < (size_t)n;
+         i += gridDim.x * (size_t)blockDim.x)
+        out[i] *= in[0];
+}
+__global__ void own_blocks_result(float *out, const float *in, int)
+{
+    __shared__ float sum;
+    if (threadIdx.x == 0) sum = in[blockIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+__global__ void own_plane(float *out, const float *in, int n)
+{
+    const int x = X, y = Y;
+    if (x < n && y < n) out[y * n + x] = in[y * n + x];
+}
+__global__ void own_plane_wide(float *out, const float *in, int n)
+{
+    const int x = X, y = Y;
+    if (x >= n || y >= n) return;
+    out[(size_t)y * n + x] = in[(size_t)y * n + x];
+}
+__global__ void own_plane_transposed(float *out, const float *in, int n)
+{
+    const int x = X, y = Y;
+    if (x < n && y < n) out[x * n + y] = in[y * n + x];
+}
+__global__ void own_plane_fits(float *out, const float *, int)
+{
+    out[Y * (gridDim.x * blockDim.x) + X] = 1;
+}
+__global__ void own_gathered(float *out, const float *in, int n)
+{
+    const int *index = (const int *)(in + n);
+    const int i = I;
+    if (i < n) out[i] = in[index[i]];
+}
+
+__global__ void shared_neighbour(float *out, const float *, int n)
+{
+    const int i = I;
+    if (i >= n) return;
+    out[i] = 1;
+    out[i + 1] = 2;
+}
+__global__ void shared_read_of_neighbour(float *out, const float *, int n)
+{
+    const int i = I;
+    if (i < n) out[i] += out[i + 1];
+}
+__global__ void shared_half(float *out, const float *, int n)
+{
+    const int i = I;
+    if (i < n) out[i / 2] = i;
+}
+__global__ void shared_by_blocks(float *out, const float *, int)
+{
+    out[threadIdx.x] = blockIdx.x;
+}
+__global__ void shared_by_threads(float *out, const float *, int)
+{
+    out[blockIdx.x] = threadIdx.x;
+}
+__global__ void shared_sum(float *out, const float *in, int n)
+{
+    const int i = I;
+    if (i < n) atomicAdd(out, in[i]);
+}
+__global__ void shared_scattered(float *out, const float *in, int n)
+{
+    const int *index = (const int *)in;
+    const int i = I;
+    if (i < n) out[index[i]] = i;
+}
+__global__ void shared_plane_too_wide(float *out, const float *, int n)
+{
+    const int x = X, y = Y;
+    if (y < n) out[y * n + x] = 1; /* x is not less than n */
+}
+__global__ void shared_some_unguarded(float *out, const float *, int n)
+{
+    const int x = X, y = Y;
+    if (x < n && y < n) out[y * n + x] = 1;
+    if (y < n) out[y * n + x] = 2;
+}
+__global__ void shared_through_memory(float *out, float *const *in, int n)
+{
+    const int i = I;
+    if (i < n) out[i] = 1;
+    in[0][0] = 2; /* may be anywhere */
+}
+__global__ void shared_elsewhere(float *out, float *in, int n)
+{
+    const int i = I;
+    if (i < n) {
+        out[i] = 1;
+        in[n - i] = 2; /* in is out in the launch of this kernel */
+    }
+}
+__global__ void shared_next_round(float *out, const float *, int n)
+{
+    int before = I;
+    for (int i = I; i < n; i += gridDim.x * blockDim.x) {
+        out[i] = out[before + 1];
+        before = i;
+    }
+}
+__global__ void shared_plane_two_limits(float *out, const float *, int n)
+{
+    const int x = X, y = Y;
+    if (x < n && y < n) out[y * n + x] = 1;
+    if (x < n + 8 && y < n) out[y * n + x] = 2;
+}
+__global__ void shared_plane_edges(float *out, const float *, int n)
+{
+    const int x = X, y = Y;
+    if ((unsigned)(x - 5) >= 95 && y < n) out[y * 100 + x] = 1; /* x < 5, too */
+}
+__global__ void shared_going_down(float *out, const float *, int n)
+{
+    for (int i = I; i >= n - 4000; i -= 1024)
+        if (i < 1024) out[i] = 1;
+}
+__global__ void shared_plane_gaps(float *out, const float *, int n)
+{
+    const int x = blockIdx.x * 48 + threadIdx.x, y = Y;
+    if (x >= n || y >= n) return;
+    out[y * n + x] = 1;
+    out[y * n + x + 16] = 2; /* the next row's begin */
+}
+}

@@ -1,0 +1,508 @@
+/* What is proven before a launch holds: random kernels, whose threads' addresses are recorded when
+ * they run, never let two threads touch the same byte of an allocation that was proven to have no
+ * race. And what ordinary kernels do is proven. */
+#include "emulator/exec/check/proof.h"
+#include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/exec.h"
+#include "emulator/memory/memory.h"
+#include "tests/exec/device.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROGRAMS = 4000, ROOM = 16384, SITES = 4, ROUNDS = 4, SLOTS = SITES * ROUNDS };
+
+struct parameters {
+    uint64_t p, q, table;
+    uint32_t n, w;
+};
+
+struct text {
+    char ptx[ROOM];
+    size_t length;
+    uint32_t state; /* of the random numbers */
+    bool records;   /* the kernel records its addresses and accesses nothing */
+    unsigned sites, labels;
+    uint32_t usual; /* the state from which most sites' indexes are made, so that they agree */
+    uint32_t scale; /* bytes from an index to the next */
+    uint32_t bytes[SITES];
+    bool stores[SITES], of_q[SITES];
+};
+
+static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const int written = vsnprintf(text->ptx + text->length, ROOM - text->length, format, list);
+    va_end(list);
+    text->length += (size_t)written;
+    ck_assert_uint_lt(text->length, ROOM);
+}
+
+static uint32_t below(struct text *text, uint32_t limit)
+{
+    text->state ^= text->state << 13;
+    text->state ^= text->state >> 17;
+    text->state ^= text->state << 5;
+    return (text->state >> 8) % limit;
+}
+
+static const char *one_of(struct text *text, const char *const *words, uint32_t count)
+{
+    return words[below(text, count)];
+}
+#define ONE_OF(text, ...)                                                                          \
+    one_of(text, (const char *const[]){__VA_ARGS__},                                               \
+           (uint32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
+
+/* Registers that hold indexes: of the thread, or of what it does in a loop. */
+static const char *index_of(struct text *text)
+{
+    return ONE_OF(text, "%x", "%x", "%x", "%y", "%tx", "%ty", "%bx", "%k", "%k", "%old", "%either",
+                  "%minus", "%line");
+}
+
+/* Writes an index into %i, with the help of %j. */
+static void say_index(struct text *text)
+{
+    const char *a = index_of(text), *b = index_of(text);
+    switch (below(text, 13)) {
+    case 0:
+        say(text, "mov.u32 %%i, %s;\n", a);
+        break;
+    case 1:
+    case 2:
+    case 3:
+        say(text, "mad.lo.s32 %%i, %s, %s, %s;\n", ONE_OF(text, "%y", "%y", "%k"),
+            ONE_OF(text, "%w", "%w", "%w", "%n", "64"), ONE_OF(text, "%x", "%x", "%k"));
+        break;
+    case 4:
+        say(text, "mad.lo.s32 %%i, %s, %s, %s;\n", a, ONE_OF(text, "%w", "%n", "32", "3"), b);
+        break;
+    case 5:
+        say(text, "not.b32 %%j, %s; add.s32 %%i, %%n, %%j;\n", a);
+        break;
+    case 6:
+        say(text, "sub.s32 %%i, %s, %s;\n", a, b);
+        break;
+    case 7:
+        say(text, "shl.b32 %%j, %s, %u; or.b32 %%i, %%j, %u;\n", a, below(text, 4), below(text, 5));
+        break;
+    case 8:
+        say(text, "add.s32 %%i, %s, %s;\n", a, ONE_OF(text, "1", "-1", "%w", "%n"));
+        break;
+    case 9:
+        say(text, "mad.lo.s32 %%i, %%x, %%w, %s;\n", b);
+        break;
+    case 10:
+        say(text, "sub.s32 %%j, %%k, %%old; add.s32 %%i, %%j, %%x;\n");
+        break;
+    case 11:
+        say(text, "mov.u32 %%i, %%line;\n");
+        break;
+    default:
+        say(text, "mul.lo.s32 %%j, %s, %s; add.s32 %%i, %%j, %s;\n", a,
+            ONE_OF(text, "2", "3", "-1", "%w"), b);
+    }
+}
+
+/* Each site has registers of its own, so that each is written once. */
+static void say_address(struct text *text, unsigned site)
+{
+    const char *base = text->of_q[site] ? "%q" : "%p";
+    const uint32_t scale = below(text, 16) == 0 ? text->bytes[site] : text->scale;
+    const bool is_signed = below(text, 4) != 0, usual = below(text, 5) != 0;
+    char *from = text->ptx + text->length;
+    const uint32_t state = text->state;
+    if (usual) text->state = text->usual;
+    say_index(text);
+    if (usual) text->state = state;
+    if (below(text, 5) == 0) { /* the next step of an unrolled loop */
+        for (char *at = from; (at = strstr(at, "%i")) != NULL; at += 2) at[1] = 'h';
+        say(text, "add.s32 %%i, %%h, %%all;\n");
+    }
+    for (char *at = from; (at = strpbrk(at, "hij")) != NULL; at++)
+        if (at[-1] == '%') at[0] = (char)((*at == 'h' ? 'I' : *at == 'i' ? 'A' : 'E') + (int)site);
+    if (below(text, 3) == 0)
+        say(text, "cvt.%s64.%s32 %%l%u, %%%c; mad.lo.s64 %%a%u, %%l%u, %u, %s;\n",
+            is_signed ? "s" : "u", is_signed ? "s" : "u", site, 'A' + (char)site, site, site, scale,
+            base);
+    else
+        say(text, "mul.wide.%s32 %%l%u, %%%c, %u; add.s64 %%a%u, %s, %%l%u;\n",
+            is_signed ? "s" : "u", site, 'A' + (char)site, scale, site, base, site);
+}
+
+static void say_test(struct text *text)
+{
+    say(text, "setp.%s.%s32 %%c%u, %s, %s;\n", ONE_OF(text, "lt", "ge", "gt", "le", "eq", "ne"),
+        ONE_OF(text, "s", "u"), text->labels, index_of(text),
+        ONE_OF(text, "%n", "%w", "%n", "%w", "0", "5"));
+}
+
+/* Accesses a place, perhaps under a predicate of its own. */
+static void say_site(struct text *text)
+{
+    const unsigned site = text->sites;
+    if (site == SITES) return;
+    text->sites++;
+    text->bytes[site] = (uint32_t[]){4, 4, 4, 8, 1, 2}[below(text, 6)];
+    while (text->bytes[site] > text->scale && below(text, 8) != 0) text->bytes[site] /= 2;
+    text->stores[site] = below(text, 3) != 0;
+    text->of_q[site] = below(text, 4) == 0;
+    const uint32_t offset =
+        below(text, 3) == 0 ? text->bytes[site] * below(text, text->scale / text->bytes[site] + 1)
+                            : 0;
+    say_address(text, site);
+    const unsigned test = text->labels;
+    const bool guarded = below(text, 5) == 0;
+    if (guarded) {
+        say_test(text);
+        text->labels++;
+        say(text, "@%s%%c%u ", ONE_OF(text, "", "!"), test);
+    }
+    if (text->records) say(text, "add.s64 %%a%u, %%a%u, %u; ", site, site, offset);
+    if (text->records && guarded) { /* the guard again */
+        const char *before = text->ptx + text->length;
+        while (*before != '@') before--;
+        char guard[16] = "";
+        snprintf(guard, sizeof guard, "%.*s", (int)strcspn(before, " "), before);
+        say(text, "%s st.global.u64 [%%slot+%u], %%a%u;\n", guard, site * ROUNDS * 8, site);
+    } else if (text->records) {
+        say(text, "st.global.u64 [%%slot+%u], %%a%u;\n", site * ROUNDS * 8, site);
+    } else if (text->stores[site]) {
+        say(text, "st.global.u%u [%%a%u+%u], %%v%u;\n", 8 * text->bytes[site], site, offset,
+            8 * text->bytes[site]);
+    } else {
+        say(text, "ld.global.u%u %%v%u, [%%a%u+%u];\n", 8 * text->bytes[site],
+            8 * text->bytes[site], site, offset);
+    }
+}
+
+/* Writes accesses behind a condition: an if, an if and else, or an exit. */
+static void say_condition(struct text *text)
+{
+    const unsigned test = text->labels++;
+    const bool joined = below(text, 2) == 0;
+    text->labels++;
+    say(text, "setp.%s.s32 %%c%u, %s, %s;\n", ONE_OF(text, "ge", "gt", "lt", "ne"), test,
+        ONE_OF(text, "%x", "%y", "%tx", "%k", "%old", "%line"),
+        ONE_OF(text, "%n", "%w", "0", "%n"));
+    say(text, "setp.ge.%s32 %%d%u, %s, %s;\n", ONE_OF(text, "s", "u"), test,
+        ONE_OF(text, "%x", "%y", "%minus", "%line"), ONE_OF(text, "%n", "%w"));
+    if (joined)
+        say(text, "%s.pred %%e%u, %%c%u, %%d%u;\n", ONE_OF(text, "or", "or", "and"), test, test,
+            test);
+    const char *which = joined ? "e" : ONE_OF(text, "c", "d");
+    switch (below(text, 5)) {
+    case 0: /* the second site has a way around the test */
+        say(text, "@%s%%d%u bra M%u;\n@%%%s%u bra L%u;\n", ONE_OF(text, "", "!"), test, test, which,
+            test, test);
+        say_site(text);
+        say(text, "M%u:\n", test);
+        say_site(text);
+        say(text, "L%u:\n", test);
+        break;
+    case 1:
+        say(text, "@%s%%%s%u exit;\n", ONE_OF(text, "", "", "!"), which, test);
+        say_site(text);
+        break;
+    case 2:
+        say(text, "@%s%%%s%u bra L%u;\n", ONE_OF(text, "", "!"), which, test, test);
+        say_site(text);
+        say(text, "bra M%u;\nL%u:\n", test, test);
+        say_site(text);
+        say(text, "M%u:\n", test);
+        break;
+    default:
+        say(text, "@%s%%%s%u bra L%u;\n", ONE_OF(text, "", "", "!"), which, test, test);
+        say_site(text);
+        if (below(text, 2) == 0) say_site(text);
+        say(text, "L%u:\n", test);
+    }
+}
+
+/* A loop of at most ROUNDS rounds, in which %k grows. */
+static void say_loop(struct text *text)
+{
+    static const char *const steps[] = {"%all", "%all", "%all", "1", "4", "%w", "%less"};
+    const unsigned rounds = 1 + below(text, ROUNDS);
+    say(text, "mov.u32 %%round, 0;\nLOOP:\n");
+    if (below(text, 2) == 0)
+        say(text, "add.s32 %%old, %%k, 0;\n");
+    else
+        say(text, "mov.u32 %%old, %%x;\n");
+    if (below(text, 2) == 0)
+        say_condition(text);
+    else
+        say_site(text);
+    say(text, "add.s32 %%k, %%k, %s;\n", one_of(text, steps, sizeof steps / sizeof *steps));
+    if (below(text, 4) == 0) say_site(text);
+    say(text, "add.u32 %%round, %%round, 1; %s\n", text->records ? "add.s64 %slot, %slot, 8;" : "");
+    say(text, "setp.lt.u32 %%more, %%round, %u; @%%more bra LOOP;\n", rounds);
+    if (text->records) say(text, "sub.s64 %%slot, %%slot, %u;\n", 8 * rounds);
+}
+
+static void make(struct text *text, uint32_t seed, bool records)
+{
+    *text = (struct text){.state = 2654435761u * (seed + 1), .records = records};
+    text->usual = 2246822519u * (seed + 1);
+    text->scale = (uint32_t[]){1, 4, 4, 8, 12, 16}[below(text, 6)];
+    say(text,
+        ".version 8.0\n.target sm_75\n.address_size 64\n"
+        ".visible .entry k(.param .u64 P, .param .u64 Q, .param .u64 T, .param .u32 N,\n"
+        "  .param .u32 W) {\n"
+        ".reg .u64 %%p, %%q, %%t, %%slot, %%l<%u>, %%a<%u>, %%v64; .reg .u32 %%n, %%w, %%x, %%y;\n"
+        ".reg .u32 %%tx, %%ty, %%bx, %%by, %%sx, %%sy, %%gx, %%all, %%k, %%old, %%round, %%z;\n"
+        ".reg .u32 %%either, %%minus, %%line, %%less, %%A, %%B, %%C, %%D, %%E, %%F, %%G, %%H, "
+        "%%v32;\n"
+        ".reg .u32 %%I, %%J, %%K, %%L; .reg .u16 %%v8, %%v16;\n"
+        ".reg .pred %%more, %%c<32>, %%d<32>, %%e<32>;\n"
+        "ld.param.u64 %%p, [P]; ld.param.u64 %%q, [Q]; ld.param.u64 %%t, [T];\n"
+        "ld.param.u32 %%n, [N]; ld.param.u32 %%w, [W];\n"
+        "mov.u32 %%tx, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%bx, %%ctaid.x;\n"
+        "mov.u32 %%by, %%ctaid.y; mov.u32 %%sx, %%ntid.x; mov.u32 %%sy, %%ntid.y;\n"
+        "mov.u32 %%gx, %%nctaid.x; mul.lo.s32 %%all, %%gx, %%sx;\n"
+        "mad.lo.s32 %%x, %%bx, %%sx, %%tx; mad.lo.s32 %%y, %%by, %%sy, %%ty;\n"
+        "sub.s32 %%minus, %%x, 5; neg.s32 %%less, %%w; mad.lo.s32 %%line, %%y, %%w, %%x;\n"
+        "mov.u64 %%v64, 7; mov.u32 %%v32, 7; mov.u16 %%v16, 7; mov.u16 %%v8, 7;\n",
+        SITES, SITES);
+    say(text, "mov.u32 %%k, %s;\n", ONE_OF(text, "%x", "%x", "%tx", "0"));
+    /* A register that is written twice, and counts no loop. */
+    say(text,
+        "mov.u32 %%either, %s; setp.lt.s32 %%more, %s, 3; @%%more bra OVER;\n"
+        "%s OVER:\n",
+        ONE_OF(text, "%x", "%tx"), ONE_OF(text, "%x", "%ty"),
+        ONE_OF(text, "add.s32 %either, %either, 1;", "add.s32 %either, %either, 8;",
+               "add.s32 %either, %either, %all;", "mov.u32 %either, %tx;", "mov.u32 %either, %y;",
+               "sub.s32 %either, %n, %either;"));
+    if (records) /* where the thread's addresses go */
+        say(text,
+            "mad.lo.u32 %%z, %%by, %%gx, %%bx; mad.lo.u32 %%z, %%z, %%sy, %%ty;\n"
+            "mad.lo.u32 %%z, %%z, %%sx, %%tx; mad.wide.u32 %%slot, %%z, %u, %%t;\n",
+            SLOTS * 8);
+    const unsigned kind = below(text, 3);
+    if (kind < 2) say(text, "mov.u32 %%old, %%x;\n");
+    switch (kind) {
+    case 0:
+        say_site(text);
+        say_site(text);
+        break;
+    case 1:
+        say_condition(text);
+        break;
+    default:
+        say_loop(text);
+    }
+    say_site(text);
+    say(text, "ret; }\n");
+}
+
+struct touch {
+    uint64_t first, end;
+    uint32_t thread;
+    bool stores;
+};
+
+static int by_first(const void *a, const void *b)
+{
+    const struct touch *one = a, *other = b;
+    return (one->first > other->first) - (one->first < other->first);
+}
+
+/* Returns whether two threads touch the same byte; *race: one of them stores to it. */
+static bool meet(struct touch *touches, size_t count, bool *race)
+{
+    bool any = false;
+    *race = false;
+    qsort(touches, count, sizeof *touches, by_first);
+    for (size_t k = 0; k < count; k++)
+        for (size_t l = k + 1; l < count && touches[l].first < touches[k].end; l++) {
+            if (touches[l].thread == touches[k].thread) continue;
+            any = true;
+            *race |= touches[l].stores | touches[k].stores;
+        }
+    return any;
+}
+
+struct shape {
+    uint32_t grid[3], block[3], threads;
+};
+
+/* Runs the kernel that records; returns how many touches of the region of p, or of q, it made. */
+static size_t record(const struct text *text, const struct shape *shape,
+                     struct parameters *parameters, bool of_q, bool same, struct touch *touches)
+{
+    const size_t size = shape->threads * (size_t)SLOTS * sizeof(uint64_t);
+    void *bytes;
+    size_t count = 0;
+    parameters->table = device_buffer(size, &bytes);
+    memset(bytes, 0, size);
+    struct exec_program *program = device_program(text->ptx);
+    struct device_run run = {.program = program, .name = "k", .parameters = parameters};
+    memcpy(run.grid, shape->grid, sizeof run.grid);
+    memcpy(run.block, shape->block, sizeof run.block);
+    device_run(&run);
+    const uint64_t *slots = bytes;
+    for (size_t k = 0; k < shape->threads * (size_t)SLOTS; k++) {
+        const size_t site = k % SLOTS / ROUNDS;
+        if (slots[k] == 0 || site >= text->sites || (!same && text->of_q[site] != of_q)) continue;
+        touches[count++] = (struct touch){.first = slots[k],
+                                          .end = slots[k] + text->bytes[site],
+                                          .thread = (uint32_t)(k / SLOTS),
+                                          .stores = text->stores[site]};
+    }
+    exec_program_destroy(program);
+    device_release(parameters->table);
+    return count;
+}
+
+static void prove(const struct exec_program *program, const char *name, const struct shape *shape,
+                  const void *parameters, struct exec_proven *proven)
+{
+    struct exec_racecheck *watch = exec_racecheck_create();
+    struct exec_launch launch = {
+        .function = exec_function_find(program, name), .parameters = parameters, .watch = watch};
+    memcpy(launch.grid, shape->grid, sizeof launch.grid);
+    memcpy(launch.block, shape->block, sizeof launch.block);
+    ck_assert_ptr_nonnull(launch.function);
+    exec_proof_make(&launch, proven);
+    exec_racecheck_destroy(watch);
+}
+
+/* What came of a region. */
+enum outcome { UNTOUCHED, TOGETHER, APART, PROVEN };
+
+static enum outcome examine(struct text *text, uint32_t seed, bool of_q)
+{
+    static struct touch touches[256 * SLOTS];
+    struct exec_proven proven;
+    bool race;
+    device_reset();
+    make(text, seed, false);
+    /* Small numbers beside the sizes of the grid, so that many guards matter. */
+    struct shape shape = {.grid = {1 + below(text, 4), below(text, 2) + 1, 1},
+                          .block = {(uint32_t[]){4, 8, 16}[below(text, 3)], 1 + below(text, 2), 1}};
+    shape.threads = shape.grid[0] * shape.grid[1] * shape.block[0] * shape.block[1];
+    const uint32_t wide = shape.grid[0] * shape.block[0];
+    struct parameters parameters = {.p = device_buffer(65536, NULL) + 16384,
+                                    .n = wide - below(text, 4) * below(text, 3),
+                                    .w = wide + below(text, 3) - below(text, 3)};
+    if (below(text, 3) == 0) parameters.w = wide / 2;
+    if (below(text, 3) == 0) parameters.n = wide / 2;
+    const bool same = below(text, 3) == 0;
+    parameters.q = same ? parameters.p + (uint64_t)4 * below(text, 3) * wide
+                        : device_buffer(65536, NULL) + 16384;
+    struct exec_program *program = device_program_watched(text->ptx);
+    prove(program, "k", &shape, &parameters, &proven);
+    exec_program_destroy(program);
+    const struct memory_region *region = memory_find(of_q ? parameters.q : parameters.p);
+    const bool holds = exec_proof_holds(&proven, region);
+    const uint32_t after = text->state;
+    make(text, seed, true);
+    const size_t count = record(text, &shape, &parameters, of_q, same, touches);
+    const bool shared = meet(touches, count, &race);
+    bool stores = false;
+    for (size_t k = 0; k < count; k++) stores |= touches[k].stores;
+    if (holds && race) {
+        make(text, seed, false);
+        ck_abort_msg("seed %u: proven, but two threads meet in the region of %s; grid %u x %u, "
+                     "block %u x %u, n %u, w %u, same %d\n%s",
+                     seed, of_q ? "q" : "p", shape.grid[0], shape.grid[1], shape.block[0],
+                     shape.block[1], parameters.n, parameters.w, same, text->ptx);
+    }
+    text->state = after;
+    return !stores ? UNTOUCHED : holds ? PROVEN : shared ? TOGETHER : APART;
+}
+
+START_TEST(no_two_threads_meet_where_that_is_proven)
+{
+    static struct text text;
+    unsigned outcomes[4] = {0};
+    for (uint32_t seed = 0; seed < PROGRAMS; seed++)
+        for (int of_q = 0; of_q < 2; of_q++) outcomes[examine(&text, seed, of_q != 0)]++;
+    fprintf(stderr, "of %u regions that threads share no byte of %u are proven; %u are shared\n",
+            outcomes[PROVEN] + outcomes[APART], outcomes[PROVEN], outcomes[TOGETHER]);
+    ck_assert_uint_gt(outcomes[PROVEN], PROGRAMS / 16);
+    ck_assert_uint_gt(outcomes[TOGETHER], PROGRAMS / 16);
+    ck_assert_uint_gt(3 * outcomes[PROVEN], outcomes[APART]);
+}
+END_TEST
+
+/* ---- kernels as people write them ------------------------------------------------------------ */
+
+/* Names of the kernels in proof.cu. */
+static const char *const kernels[] = {"own_element",
+                                      "own_update",
+                                      "own_reversed",
+                                      "own_wide_index",
+                                      "own_members",
+                                      "own_bytes",
+                                      "own_pair",
+                                      "own_grid_stride",
+                                      "own_wide_grid_stride",
+                                      "own_blocks_result",
+                                      "own_plane",
+                                      "own_plane_wide",
+                                      "own_plane_transposed",
+                                      "own_plane_fits",
+                                      "own_gathered",
+                                      "shared_neighbour",
+                                      "shared_read_of_neighbour",
+                                      "shared_half",
+                                      "shared_by_blocks",
+                                      "shared_by_threads",
+                                      "shared_sum",
+                                      "shared_scattered",
+                                      "shared_plane_too_wide",
+                                      "shared_some_unguarded",
+                                      "shared_through_memory",
+                                      "shared_elsewhere",
+                                      "shared_next_round",
+                                      "shared_plane_two_limits",
+                                      "shared_plane_edges",
+                                      "shared_going_down",
+                                      "shared_plane_gaps"};
+
+START_TEST(what_threads_do_not_share_is_proven)
+{
+    const char *name = kernels[_i];
+    const bool plane = strstr(name, "plane") != NULL || strstr(name, "unguarded") != NULL;
+    const struct shape shape = plane ? (struct shape){{9, 9, 1}, {16, 16, 1}, 0}
+                                     : (struct shape){{16, 1, 1}, {256, 1, 1}, 0};
+    struct {
+        uint64_t out, in;
+        int32_t n;
+    } parameters = {.n = plane ? 130 : 4000};
+    struct exec_proven proven;
+    device_reset();
+    parameters.out = device_buffer(1 << 20, NULL);
+    parameters.in =
+        !strcmp(name, "shared_elsewhere") ? parameters.out : device_buffer(1 << 20, NULL);
+    struct exec_program *program = device_program_checked(PROOF_PTX, true);
+    prove(program, name, &shape, &parameters, &proven);
+    ck_assert_int_eq(exec_proof_holds(&proven, memory_find(parameters.out)),
+                     !strncmp(name, "own_", 4));
+    exec_program_destroy(program);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec proof");
+    TCase *written = tcase_create("kernels");
+    tcase_add_loop_test(written, what_threads_do_not_share_is_proven, 0,
+                        sizeof kernels / sizeof *kernels);
+    suite_add_tcase(suite, written);
+    TCase *random = tcase_create("random");
+    tcase_set_timeout(random, 600);
+    tcase_add_test(random, no_two_threads_meet_where_that_is_proven);
+    suite_add_tcase(suite, random);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
