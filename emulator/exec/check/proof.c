@@ -528,17 +528,24 @@ static bool add_access(const struct proof *proof, const struct exec_proof_access
     return true;
 }
 
+static bool is_modified(const struct proof *proof, const struct memory_region *region)
+{
+    for (size_t k = 0; k < proof->known->access_count; k++)
+        if (proof->known->accesses[k].modifies &&
+            may_touch(proof, &proof->known->accesses[k], region))
+            return true;
+    return false;
+}
+
 static bool is_proven(const struct proof *proof, const struct memory_region *region)
 {
     struct layout layout = {.place_count = 0};
-    bool modified = false;
+    if (!is_modified(proof, region)) return true;
     for (size_t k = 0; k < proof->known->access_count; k++) {
         const struct exec_proof_access *access = &proof->known->accesses[k];
-        if (!may_touch(proof, access, region)) continue;
-        if (!add_access(proof, access, region, &layout)) return false;
-        modified |= access->modifies;
+        if (may_touch(proof, access, region) && !add_access(proof, access, region, &layout))
+            return false;
     }
-    if (!modified) return false; /* loads alone are not checked either */
     qsort(layout.places, layout.place_count, sizeof *layout.places, by_first);
     find_ranges(proof, &layout);
     return is_apart(&layout);

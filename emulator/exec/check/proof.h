@@ -1,14 +1,16 @@
-/* exec_proof: proves, before a launch, that no two threads touch the same byte of an allocation.
- * Its accesses then need no race check: between blocks (check/grid_shadow.h) and between the
- * threads of a block (check/block_shadow.h) there can be no race on it. Most kernels give each
- * thread elements of its own. The module never says that there is a race, and never reads memory.
+/* exec_proof: proves, before a launch, that its threads have no race on an allocation: that they
+ * only load from it, or that no two of them touch the same byte. Accesses to it then need no race
+ * check, neither between blocks (check/grid_shadow.h) nor between the threads of a block
+ * (check/block_shadow.h). Most kernels load from some allocations, and give each thread elements of
+ * its own in the others. The module never says that there is a race, and never reads memory.
  *
  * Lowering writes down, for each access to global memory, how its address and the branches around
  * it are computed from the launch's parameters and the thread's indexes, as terms, where that is
- * the whole truth. At the launch each term is a number, or a form base + c[0] * threadIdx.x + c[1]
- * * threadIdx.y + ... + c[6] * k + ... in which k counts the rounds of a loop. A byte belongs to
- * one thread if all accesses to the allocation have the same factors, and if each factor exceeds
- * what the smaller ones reach together (as digits of a number do).
+ * the whole truth. At the launch each term is a number, or a form: base + a * threadIdx.x + b *
+ * threadIdx.y + ... + z * k, in which k counts the rounds of a loop. Each byte belongs to one
+ * thread if all accesses to the allocation have the same factors, and if each factor exceeds what
+ * the smaller ones reach together, as the digits of a number do. A loop's numbers are taken not to
+ * overflow.
  *
  * An address that is no such form may still be known to come from one parameter's pointer. Regions
  * lie far apart (memory/memory.h): a pointer into one does not lead to another.
@@ -91,8 +93,8 @@ struct exec_proof {
 
 /* ---- at the launch --------------------------------------------------------------------------- */
 
-enum { EXEC_PROVEN = 8 };
-/* Regions in which each byte belongs to one thread of the launch. */
+enum { EXEC_PROVEN = 16 };
+/* Regions on which the launch's threads have no race among themselves. */
 struct exec_proven {
     const struct memory_region *regions[EXEC_PROVEN];
     size_t count;

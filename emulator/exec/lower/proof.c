@@ -518,7 +518,6 @@ static bool has_address(const struct ptx_instruction *at)
 
 static bool note_accesses(struct proof *proof)
 {
-    bool any = false;
     for (uint32_t k = 0; k < proof->source->instruction_count; k++) {
         const struct ptx_instruction *at = &proof->source->instructions[k];
         if (at->op == PTX_OP_UNKNOWN || at->op == PTX_OP_CALL || at->op == PTX_OP_BRX_IDX ||
@@ -526,9 +525,7 @@ static bool note_accesses(struct proof *proof)
             return false;
         if (has_address(at) && !note_access(proof, at)) return false;
     }
-    for (size_t k = 0; k < proof->access_count; k++)
-        any |= proof->accesses[k].modifies && proof->accesses[k].address != 0;
-    return any;
+    return proof->access_count > 0;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
