@@ -262,6 +262,14 @@ void trace_writer_close(struct trace_writer *writer)
     free(writer);
 }
 
+bool trace_is_fault(int32_t code)
+{
+    static const int32_t faults[] = {700, 710, 714, 715, 716, 717, 718, 719};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (faults[i] == code) return true;
+    return false;
+}
+
 void trace_copy_string(char *field, size_t size, const char *text)
 {
     size_t length = text ? strnlen(text, size - 1) : 0;

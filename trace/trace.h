@@ -24,6 +24,11 @@
 #define RECORDER_DROPPED "recorder dropped"
 #define RECORDER_UNSTAMPED "recorder unstamped"
 
+/* Returns true if a call that returned this (CUresult, cudaError_t) met a fault of a kernel, after
+ * which the context can do no more. 702 is none: a machine may stop a right kernel that takes long.
+ */
+bool trace_is_fault(int32_t code);
+
 /* The environment variable with the record's key (trace/seal.h), 32 hexadecimal digits. Unset: the
  * trace is not sealed. */
 #define TRACE_KEY_VARIABLE "OVERLAP_TRACE_KEY"

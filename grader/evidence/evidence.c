@@ -454,24 +454,38 @@ const char *evidence_setting(const struct evidence *evidence, const char *key)
     return r != NULL ? r->text : NULL;
 }
 
+static bool has_faulted(const struct evidence *evidence, uint32_t process)
+{
+    const struct query calls = {.kind = TRACE_CALL, .process = process};
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &calls, r)) != NULL;)
+        if (trace_is_fault(r->code)) return true;
+    return false;
+}
+
 bool evidence_gap(const struct evidence *evidence, char *text, size_t size)
 {
     const struct query query = {.kind = TRACE_SETTING, .name = RECORDER_SETTING "*"};
+    const struct trace_record *faulted = NULL; /* of the last process that has */
 
     if (evidence->device != DRIVE_GPU) return false;
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
         if (strcmp(r->name, RECORDER_SETTING) == 0 && strcmp(r->text, "on") == 0) continue;
-        if (strcmp(r->name, RECORDER_SETTING) == 0)
+        if (strcmp(r->name, RECORDER_SETTING) == 0) {
             snprintf(text, size,
                      _("The GPU gives no record of what it did (CUPTI %s), so that this cannot be "
                        "judged on it."),
                      r->text);
-        else
-            snprintf(
-                text, size,
-                _("The GPU's record of what it did lacks %llu operations (CUPTI), so that this "
-                  "cannot be judged."),
-                (unsigned long long)r->bytes);
+            return true;
+        }
+        if (strcmp(r->name, RECORDER_UNSTAMPED) == 0) {
+            if (faulted == NULL || faulted->process != r->process)
+                faulted = has_faulted(evidence, r->process) ? r : NULL;
+            if (faulted != NULL) continue;
+        }
+        snprintf(text, size,
+                 _("The GPU's record of what it did lacks %llu operations (CUPTI), so that this "
+                   "cannot be judged."),
+                 (unsigned long long)r->bytes);
         return true;
     }
     return false;

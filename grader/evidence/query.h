@@ -67,7 +67,8 @@ const struct trace_record *evidence_creation(const struct evidence *evidence, ui
 /* Returns the CALL that the device made to fail in this run, or NULL. */
 const struct trace_record *evidence_made_to_fail(const struct evidence *evidence);
 /* Writes, as a sentence, what is missing in the record of a run on a GPU; false: nothing. A check
- * that fails may fail for that reason. */
+ * that fails may fail for that reason. Operations without a time in a process whose kernel faulted
+ * do not count: CUPTI has no times for what ended so, and the fault is the program's. */
 bool evidence_gap(const struct evidence *evidence, char *text, size_t size);
 /* Returns the value (the text) of the TRACE_SETTING `key`, or NULL. */
 const char *evidence_setting(const struct evidence *evidence, const char *key);

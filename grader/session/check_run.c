@@ -78,8 +78,8 @@ static bool ended_badly(const struct check_job *job, const struct evidence *evid
     return false;
 }
 
-/* A check must not fail for records that the recorder lost: such a failure becomes a skip. A check
- * that passes may pass. */
+/* A check must not fail for records that the recorder lost: such a failure becomes a skip, unless a
+ * fault of the program's lost them. A check that passes may pass. */
 static void judge_recorded(const struct check_job *job, const struct evidence *evidence,
                            struct verdict *verdict)
 {

@@ -100,15 +100,12 @@ static void fail_always(struct verdict *verdict, const struct evidence *evidence
     verdict_fail(verdict, evidence, NULL, "No kernel ran.");
 }
 
-/* Judges a run on a device with this TRACE_SETTING. */
-static enum check_outcome run_with(const char *name, const char *text, enum drive_device device,
-                                   struct verdict *verdict)
+/* Judges a run on a device with these records. */
+static enum check_outcome run_recorded(struct trace_record *records, size_t count,
+                                       enum drive_device device, struct verdict *verdict)
 {
-    struct trace_record setting = {.kind = TRACE_SETTING, .bytes = 3};
-    trace_copy_string(setting.name, sizeof setting.name, name);
-    trace_copy_string(setting.text, sizeof setting.text, text);
     struct check check = {.name = "Check", .run = "gpu", .judge = fail_always};
-    struct evidence evidence = support_evidence(&setting, 1);
+    struct evidence evidence = support_evidence(records, count);
     const struct evidence *evidences[] = {&evidence};
     const struct check_job job = {.lesson = &lesson,
                                   .check = &check,
@@ -123,6 +120,22 @@ static enum check_outcome run_with(const char *name, const char *text, enum driv
     return outcome;
 }
 
+static struct trace_record setting(const char *name, const char *text)
+{
+    struct trace_record record = {.kind = TRACE_SETTING, .bytes = 3, .process = 7};
+    trace_copy_string(record.name, sizeof record.name, name);
+    trace_copy_string(record.text, sizeof record.text, text);
+    return record;
+}
+
+/* Judges a run on a device with this TRACE_SETTING. */
+static enum check_outcome run_with(const char *name, const char *text, enum drive_device device,
+                                   struct verdict *verdict)
+{
+    struct trace_record record = setting(name, text);
+    return run_recorded(&record, 1, device, verdict);
+}
+
 START_TEST(what_the_record_lacks_is_nobodys_failure)
 {
     struct verdict *v = malloc(sizeof *v);
@@ -135,6 +148,35 @@ START_TEST(what_the_record_lacks_is_nobodys_failure)
     ck_assert_ptr_nonnull(strstr(v->skip_reason, "lacks 3 operations"));
     ck_assert_int_eq(run_with(RECORDER_UNSTAMPED, "", DRIVE_GPU, v), CHECK_SKIPPED);
     ck_assert_int_eq(run_with(RECORDER_DROPPED, "", DRIVE_EMULATOR, v), CHECK_FAILED);
+    free(v);
+}
+END_TEST
+
+/* CUPTI has no times for what a faulting kernel ended. */
+START_TEST(what_a_fault_leaves_out_of_the_record_excuses_nothing)
+{
+    static const int32_t faults[] = {700, 710, 714, 715, 716, 717, 718, 719},
+                         others[] = {0, 1, 2, 214, 600, 702, 720};
+    struct verdict *v = malloc(sizeof *v);
+    struct trace_record records[] = {setting(RECORDER_SETTING, "on"),
+                                     {.kind = TRACE_CALL, .process = 7, .name = "cudaFree"},
+                                     setting(RECORDER_UNSTAMPED, ""),
+                                     setting(RECORDER_UNSTAMPED, ""),
+                                     setting(RECORDER_DROPPED, "")};
+
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        records[1].code = faults[i];
+        ck_assert_int_eq(run_recorded(records, 4, DRIVE_GPU, v), CHECK_FAILED);
+        ck_assert_str_eq(v->failures[0].what, "No kernel ran.");
+        ck_assert_int_eq(run_recorded(records, 5, DRIVE_GPU, v), CHECK_SKIPPED);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        records[1].code = others[i];
+        ck_assert_int_eq(run_recorded(records, 4, DRIVE_GPU, v), CHECK_SKIPPED);
+    }
+    records[1].code = faults[0];
+    records[3].process = 8; /* another process lost some, and did not fault */
+    ck_assert_int_eq(run_recorded(records, 4, DRIVE_GPU, v), CHECK_SKIPPED);
     free(v);
 }
 END_TEST
@@ -395,6 +437,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, outcomes);
     tcase_add_test(tcase, what_the_record_lacks_is_nobodys_failure);
+    tcase_add_test(tcase, what_a_fault_leaves_out_of_the_record_excuses_nothing);
     tcase_add_test(tcase, a_judge_that_breaks_fails_its_own_check);
     tcase_add_test(tcase, an_interrupt_is_for_this_process_alone);
     tcase_add_test(tcase, what_does_not_compile_fails);
