@@ -18,7 +18,8 @@
 # cache is filled, so that BUILD can be carried to a machine with a GPU and no compiler.
 #
 # Prints a line for each mistake: lesson/name, what caught it (values, record, times; or passed,
-# untimed, untried), the grader's exit status, the checks that failed; and at the end a table.
+# untimed, unjudged, untried), the grader's exit status, the checks that failed; and at the end a table.
+# "unjudged": no check failed, and some were skipped because the GPU's record lacks operations.
 # checks.txt says what each check judges by. The solutions are graded along with the mistakes, as
 # "solution": they have to pass.
 #
@@ -29,8 +30,8 @@ here=$(dirname "$(readlink -f "$0")")
 root=$(readlink -f "$here/../..")
 . "$root/tests/lessons/hand_in.sh"
 
-# gpu.sh one GRADER DEVICE OUT FILTER SECONDS END LESSON NAME FILE: grades it, into OUT/LESSON/NAME.*
-# FILE "-": the solution.
+# gpu.sh one GRADER DEVICE OUT FILTER END LESSON NAME FILE: grades it, into OUT/LESSON/NAME.*, unless
+# the clock is past END, in seconds. FILE "-": the solution.
 if [ "${1-}" = one ]; then
     grader=$2 device=$3 out=$4 filter=$5 end=$6 lesson=$7 name=$8 file=$9
     [ "$(date +%s)" -lt "$end" ] || exit 0
@@ -124,6 +125,12 @@ is_slow()
     done
 }
 
+# lacks_record REPORT...: a check was skipped for what the GPU's record lacks.
+lacks_record()
+{
+    grep -qs "^The GPU's record of what it did lacks\|^The GPU gives no record of what it did" "$@"
+}
+
 # The lines, and the table of them.
 sort -o "$out/list" "$out/list"
 while read -r lesson name file; do
@@ -135,7 +142,8 @@ while read -r lesson name file; do
     case $status in
     0 | slow)
         by=passed
-        grep -qxF "$lesson $name" "$out/untimed" && by=untimed
+        ! grep -qxF "$lesson $name" "$out/untimed" || by=untimed
+        ! lacks_record "$at.report" "$at.report.values" || by=unjudged
         ;;
     1) by=$(echo "$failed" | tr ' ' '\n' | awk -v table="$here/checks.txt" '
             BEGIN { while ((getline line <table) > 0) { split(line, w, " "); by[w[1]] = w[2] } }
@@ -158,21 +166,24 @@ awk -v device="$device" -v what="${from##*/}" '
         tried[path[1]]++; count[path[1], $2]++; total++; all[$2]++
     }
     END {
-        form = "%-24s %8s %18s %14s %10s %7s %8s %8s\n"
+        form = "%-24s %8s %18s %14s %10s %7s %8s %9s %8s\n"
         printf "\n" form, device == "gpu" ? "on the GPU alone" : "on the software device", \
-            what, "values and errors", "the record", "its times", "passed", "untimed", "untried"
+            what, "values and errors", "the record", "its times", "passed", "untimed", "unjudged", \
+            "untried"
         for (i = 1; i <= lessons; i++) {
             l = order[i]
             printf form, l, tried[l], count[l, "values"] + 0, \
                 count[l, "record"] + count[l, "device"] + 0, count[l, "times"] + 0, \
-                count[l, "passed"] + 0, count[l, "untimed"] + 0, count[l, "untried"] + 0
+                count[l, "passed"] + 0, count[l, "untimed"] + 0, count[l, "unjudged"] + 0, \
+                count[l, "untried"] + 0
         }
         printf form, "all", total, all["values"] + 0, all["record"] + all["device"] + 0, \
-            all["times"] + 0, all["passed"] + 0, all["untimed"] + 0, all["untried"] + 0
+            all["times"] + 0, all["passed"] + 0, all["untimed"] + 0, all["unjudged"] + 0, \
+            all["untried"] + 0
         if (what == "mistakes")
             printf "\nA test that looks at values and errors alone lets %d of %d pass; one that has\n" \
                 "the recorder and times everything lets %d pass.\n", \
                 total - all["values"] - all["untried"], total - all["untried"], all["passed"] + 0
         if (bad != "") print "These are right and did not pass:" bad
-        exit bad != "" || all["untried"] + all["untimed"] > 0
+        exit bad != "" || all["untried"] + all["untimed"] + all["unjudged"] > 0
     }' "$out/lines"
