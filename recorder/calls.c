@@ -29,6 +29,8 @@
     {#name, CALLS_NO_EFFECT, 0, NO, AT(parameters, event), NO, NO, NO},
 #define MAKES(name, parameters, what, handle, bytes)                                               \
     {#name, CALLS_MAKES, what, NO, NO, AT(parameters, handle), BYTES_AT(parameters, bytes), NO},
+#define POOLED(name, parameters, what, handle, bytes)                                              \
+    {#name, CALLS_POOLED, what, NO, NO, AT(parameters, handle), BYTES_AT(parameters, bytes), NO},
 #define FLAGGED(name, parameters, what, handle, flags)                                             \
     {#name, CALLS_MAKES, what, NO, NO, AT(parameters, handle), NO, AT(parameters, flags)},
 #define ENDS(name, parameters, what, handle)                                                       \

@@ -14,7 +14,8 @@
 
 enum calls_effect {
     CALLS_NO_EFFECT,
-    CALLS_MAKES, /* creates an object, returned through a pointer */
+    CALLS_MAKES,  /* creates an object, returned through a pointer */
+    CALLS_POOLED, /* the same: memory from a pool, or a pool, which cuCtxDestroy leaves */
     CALLS_ENDS,
 };
 

@@ -74,14 +74,16 @@ int objects_take(uint32_t what, uint64_t handle, struct object *taken)
     return result;
 }
 
-int objects_take_of_context(uint64_t context, struct object *taken)
+int objects_take_of_context(uint64_t context, bool all, struct object *taken)
 {
     int result = 0;
 
     pthread_mutex_lock(&objects.lock);
     for (size_t i = 0; i < BUCKETS && !result; i++) {
         struct entry **link = &objects.buckets[i];
-        while (*link != NULL && (*link)->object.context != context) link = &(*link)->next;
+        while (*link != NULL &&
+               ((*link)->object.context != context || ((*link)->object.pooled && !all)))
+            link = &(*link)->next;
         result = take(link, taken);
     }
     pthread_mutex_unlock(&objects.lock);

@@ -4,6 +4,7 @@
 #ifndef OVERLAP_RECORDER_OBJECTS_H
 #define OVERLAP_RECORDER_OBJECTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct object {
@@ -12,6 +13,7 @@ struct object {
     uint64_t id;
     uint64_t context; /* number of the context that it belongs to */
     uint64_t bytes;
+    bool pooled; /* memory from a pool, or a pool: cuCtxDestroy leaves it */
 };
 
 /* Adds an object. `id` 0: assigns the next number. Returns its number; 0: no memory. All functions
@@ -24,7 +26,8 @@ uint64_t objects_find(uint32_t what, uint64_t handle);
 /* Removes an object. Returns 1 and a copy of it, or 0. `what` TRACE_NONE: of any kind. */
 int objects_take(uint32_t what, uint64_t handle, struct object *taken);
 
-/* Removes any one object of that context. Returns 1 and a copy of it, or 0 when none is left. */
-int objects_take_of_context(uint64_t context, struct object *taken);
+/* Removes any one object of that context, with `all` a pooled one too. Returns 1 and a copy of
+ * it, or 0 when none is left. */
+int objects_take_of_context(uint64_t context, bool all, struct object *taken);
 
 #endif

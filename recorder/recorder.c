@@ -22,6 +22,7 @@ static struct {
     bool on;          /* CUPTI delivers */
     uint64_t word;    /* the number that callers of overlap_rest must know; 0: nobody may call it */
     _Atomic int rest; /* enum rest */
+    atomic_bool faulted; /* a kernel did, in some context */
     /* address range of lesson.so */
     pthread_once_t lesson_once;
     uintptr_t lesson_begin, lesson_end;
@@ -186,7 +187,8 @@ static void made(const CUpti_CallbackData *data)
     struct object object = {.what = row->what,
                             .handle = handle,
                             .context = data->contextUid,
-                            .bytes = calls_parameter(data->functionParams, row->bytes)};
+                            .bytes = calls_parameter(data->functionParams, row->bytes),
+                            .pooled = row->effect == CALLS_POOLED};
     uint64_t id = objects_add(&object);
     struct trace_record record = begin_object(TRACE_CREATE, row->what, id, data->contextUid);
     if (row->what == TRACE_EVENT && (flags & CU_EVENT_DISABLE_TIMING))
@@ -229,16 +231,18 @@ static void put_pending_stream(const CUpti_CallbackData *data)
 static void leave_call(const CUpti_CallbackData *data)
 {
     struct trace_record *record = &thread.record;
+    const enum calls_effect effect = thread.row != NULL ? thread.row->effect : CALLS_NO_EFFECT;
 
     cuptiGetTimestamp(&record->end_ns);
     /* cudaError_t and CUresult are both 32 bits wide. */
     if (data->functionReturnValue != NULL)
         memcpy(&record->code, data->functionReturnValue, sizeof record->code);
+    if (trace_is_fault(record->code)) atomic_store(&recorder.faulted, true);
     record->context = data->contextUid;
     find_stream(data); /* the call may have created its context only now */
     if (thread.pending_stream != 0) put_pending_stream(data);
-    if (record->code == 0 && thread.row != NULL && thread.row->effect == CALLS_MAKES) made(data);
-    if (record->code == 0 && thread.row != NULL && thread.row->effect == CALLS_ENDS) ended(data);
+    if (record->code == 0 && (effect == CALLS_MAKES || effect == CALLS_POOLED)) made(data);
+    if (record->code == 0 && effect == CALLS_ENDS) ended(data);
     if (!thread.hidden) recorder_put(record);
     /* A forked child may exit without its exit handlers. */
     if (strncmp(record->name, "cuCtxDestroy", 12) == 0 ||
@@ -269,6 +273,13 @@ static bool call_begins_with(const char *prefix)
     return thread.depth > 0 && strncmp(thread.record.name, prefix, strlen(prefix)) == 0;
 }
 
+/* Memory from a pool, and the pool, end with a context only if a fault ends it; nobody is accused
+ * of leaving it to the primary context either. */
+static bool takes_all_along(void)
+{
+    return atomic_load(&recorder.faulted) || !call_begins_with("cuCtxDestroy");
+}
+
 static void on_context(CUcontext context, bool created)
 {
     struct object object;
@@ -276,7 +287,7 @@ static void on_context(CUcontext context, bool created)
 
     if (cuptiGetContextId(context, &number) != CUPTI_SUCCESS) return;
     if (!created)
-        while (objects_take_of_context(number, &object)) {
+        while (objects_take_of_context(number, takes_all_along(), &object)) {
             struct trace_record gone = begin_object(TRACE_DESTROY, object.what, object.id, number);
             gone.flags |= TRACE_IMPLICIT;
             recorder_put(&gone);

@@ -100,13 +100,46 @@ START_TEST(a_context_takes_its_objects_along)
         objects_add(&object);
     }
     int count = 0;
-    while (objects_take_of_context(2, &taken)) {
+    while (objects_take_of_context(2, false, &taken)) {
         ck_assert_uint_eq(taken.context, 2);
         count++;
     }
     ck_assert_int_eq(count, 2500);
     ck_assert_uint_ne(objects_find(0, 0x100), 0);
     ck_assert_uint_eq(objects_find(0, 0x100 + 512), 0);
+}
+END_TEST
+
+/* cuCtxDestroy leaves memory from a pool, and the pool: NVIDIA's documentation of it. */
+START_TEST(a_context_leaves_what_is_of_a_pool)
+{
+    static const struct {
+        const char *name;
+        enum calls_effect effect;
+    } rows[] = {
+        {"cuMemAllocAsync", CALLS_POOLED}, {"cudaMallocAsync", CALLS_POOLED},
+        {"cuMemPoolCreate", CALLS_POOLED}, {"cudaMemPoolCreate", CALLS_POOLED},
+        {"cuMemAlloc", CALLS_MAKES},       {"cuMemAllocManaged", CALLS_MAKES},
+        {"cuMemAllocHost", CALLS_MAKES},   {"cuMemAllocPitch", CALLS_MAKES},
+        {"cuEventCreate", CALLS_MAKES},
+    };
+    const struct object plain = {.what = TRACE_DEVICE_MEMORY, .handle = 0x40, .context = 9},
+                        pooled = {.what = TRACE_DEVICE_MEMORY,
+                                  .handle = 0x50,
+                                  .context = 9,
+                                  .pooled = true};
+    struct object taken;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ck_assert_msg(calls_find(rows[i].name)->effect == rows[i].effect, "%s", rows[i].name);
+    objects_add(&pooled);
+    objects_add(&plain);
+    ck_assert_int_eq(objects_take_of_context(9, false, &taken), 1);
+    ck_assert_uint_eq(taken.handle, plain.handle);
+    ck_assert_int_eq(objects_take_of_context(9, false, &taken), 0);
+    ck_assert_uint_ne(objects_find(TRACE_DEVICE_MEMORY, pooled.handle), 0);
+    ck_assert_int_eq(objects_take_of_context(9, true, &taken), 1);
+    ck_assert_uint_eq(taken.handle, pooled.handle);
 }
 END_TEST
 
@@ -119,6 +152,7 @@ int main(void)
     tcase_add_test(tcase, asynchronous_by_name);
     tcase_add_test(tcase, a_handle_used_again_is_another_object);
     tcase_add_test(tcase, a_context_takes_its_objects_along);
+    tcase_add_test(tcase, a_context_leaves_what_is_of_a_pool);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
