@@ -21,7 +21,8 @@ struct run_input {
     enum drive_device device; /* small sizes on the emulator, the real constants on a GPU */
     const char *run;          /* the plan's name */
     struct random_source *random;
-    void *data; /* set by run_input_allocate; freed by the grader */
+    unsigned gpus; /* how many GPUs the program sees; 0: none, or it is not known */
+    void *data;    /* set by run_input_allocate; freed by the grader */
     size_t size;
     size_t output_size; /* set by prepare: bytes of output that the drive may write */
     /* Set by prepare where the run depends on which devices there are. On the software device: the

@@ -170,6 +170,7 @@ static struct run_request request_for(const struct cache *store, const struct ru
         .shown_folder = reference ? store->reference_shown : store->handed_in->shown,
         .sources = reference ? store->reference_sources : store->sources,
         .device = slot == SLOT_GPU ? DRIVE_GPU : DRIVE_EMULATOR,
+        .gpus = store->devices->gpu_count,
         .order = order_of(slot, order),
         .reference = reference,
         .seed = store->seed,

@@ -46,6 +46,7 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
     int line = (int)strcspn(said, "\n");
     if (result->ending == PROCESS_EXITED && result->code == 0) {
         devices->gpu = true;
+        for (const char *end = said; (end = strchr(end, '\n')) != NULL; end++) devices->gpu_count++;
         const int name = (int)strcspn(said, "\t\n");
         snprintf(devices->gpu_name, sizeof devices->gpu_name, "%.*s", name, said);
         if (said[name] == '\t') devices->gpu_bytes = strtoull(said + name + 1, NULL, 10);

@@ -372,8 +372,10 @@ static int prepare_round(const struct run_request *request, unsigned round, stru
              (int)request->device, request->order != NULL ? request->order : "",
              request->repeat * CONTROL_ROUNDS + round);
     random_derive(&random, request->seed, label);
-    *input = (struct run_input){
-        .device = request->device, .run = request->plan->name, .random = &random};
+    *input = (struct run_input){.device = request->device,
+                                .gpus = request->gpus,
+                                .run = request->plan->name,
+                                .random = &random};
     int result = request->plan->prepare != NULL ? request->plan->prepare(input) : 0;
     input->random = NULL;
     return result == 0 && input->output_size <= OUTPUT_LIMIT ? 0 : -1;

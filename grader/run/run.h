@@ -17,6 +17,7 @@ struct run_request {
     const char *shown_folder;      /* must live as long as the evidence */
     const struct sources *sources; /* of that library; must live as long as the evidence */
     enum drive_device device;
+    unsigned gpus;          /* how many the program sees */
     const char *order;      /* emulator: OVERLAP_ORDER; NULL: the device's default */
     const char *injection;  /* emulator: the call that fails (grader/evidence/injections.h) */
     bool injection_of_host; /* the call is one of the C library */

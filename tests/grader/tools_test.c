@@ -1,4 +1,5 @@
 /* The small programs beside the grader: trace_dump, probe, the runner started by hand. */
+#include "grader/run/devices.h"
 #include "support.h"
 
 #include <stdio.h>
@@ -80,6 +81,29 @@ START_TEST(the_probe_names_gpus_or_says_why_not)
 }
 END_TEST
 
+START_TEST(gpus_are_counted)
+{
+    const struct toolchain toolchain = {.probe = PROBE, .emulator = "/nowhere"};
+    struct devices devices;
+    struct text why = {0};
+    struct trouble trouble = {0};
+    char given[4096] = "";
+
+    if (getenv("LD_LIBRARY_PATH") != NULL)
+        snprintf(given, sizeof given, "%s", getenv("LD_LIBRARY_PATH"));
+    setenv("LD_LIBRARY_PATH", TWO_GPUS, 1);
+    ck_assert_int_eq(devices_find(&devices, &toolchain, DEVICE_GPU, false, &why, &trouble), 0);
+    ck_assert(devices.gpu);
+    ck_assert_str_eq(devices.gpu_name, "GPU number 0");
+    ck_assert_uint_eq(devices.gpu_bytes, (uint64_t)1 << 30);
+    ck_assert_uint_eq(devices.gpu_count, 2);
+    setenv("LD_LIBRARY_PATH", given, 1);
+    ck_assert_int_eq(devices_find(&devices, &toolchain, DEVICE_EMULATOR, false, &why, &trouble), 2);
+    ck_assert_uint_eq(devices.gpu_count, 0);
+    text_free(&why);
+}
+END_TEST
+
 START_TEST(the_runner_is_not_for_people)
 {
     const char *arguments[] = {RUNNER, "lesson.so", "values", "gpu", NULL};
@@ -110,6 +134,7 @@ int main(void)
     TCase *tcase = tcase_create("tools");
     tcase_add_test(tcase, a_trace_is_shown);
     tcase_add_test(tcase, the_probe_names_gpus_or_says_why_not);
+    tcase_add_test(tcase, gpus_are_counted);
     tcase_add_test(tcase, the_runner_is_not_for_people);
     tcase_add_test(tcase, the_grader_lists_its_lessons_at_once);
     suite_add_tcase(suite, tcase);

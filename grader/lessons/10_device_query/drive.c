@@ -42,27 +42,32 @@ struct place {
     int lent;
 };
 
+#define LEAST_HELD 1000
+
 static const uint32_t treasure = 0x0ddba11u;
 
-/* Allocates `held` bytes, with a word in them, in the primary context of a device. */
-static CUresult hold(struct place *place, int ordinal, uint32_t held)
+/* Allocates *held bytes, or what is free of them, with a word in them, in the primary context of a
+ * device. */
+static CUresult hold(struct place *place, int ordinal, uint32_t *held)
 {
     CUcontext popped;
     CUresult result = cuDeviceGet(&place->held_on, ordinal);
     if (result == CUDA_SUCCESS) result = cuDevicePrimaryCtxRetain(&place->primary, place->held_on);
     if (result == CUDA_SUCCESS) result = cuCtxPushCurrent(place->primary);
-    if (result == CUDA_SUCCESS) result = cuMemAlloc(&place->memory, held);
+    if (result == CUDA_SUCCESS) result = cuMemAlloc(&place->memory, *held);
+    while (result == CUDA_ERROR_OUT_OF_MEMORY && *held > LEAST_HELD)
+        result = cuMemAlloc(&place->memory, *held /= 2);
     if (result == CUDA_SUCCESS) result = cuMemcpyHtoD(place->memory, &treasure, sizeof treasure);
     if (result == CUDA_SUCCESS) result = cuCtxPopCurrent(&popped);
     return result;
 }
 
-static CUresult move_in(struct place *place, const struct device_query_case *c)
+static CUresult move_in(struct place *place, const struct device_query_case *c, uint32_t *held)
 {
     CUdevice device;
     CUresult result = CUDA_SUCCESS;
     if (c->held > 0 || c->current != DEVICE_QUERY_NOTHING) result = cuInit(0);
-    if (result == CUDA_SUCCESS && c->held > 0) result = hold(place, c->ordinal, c->held);
+    if (result == CUDA_SUCCESS && c->held > 0) result = hold(place, c->ordinal, held);
     if (result != CUDA_SUCCESS || c->current == DEVICE_QUERY_NOTHING) return result;
     result = cuDeviceGet(&device, c->at);
     if (result == CUDA_SUCCESS && c->current == DEVICE_QUERY_OWN)
@@ -145,7 +150,8 @@ static int call(struct drive *drive, uint32_t i)
     memset(facts, DRIVE_POISON, sizeof facts);
     memset(&count, DRIVE_POISON, sizeof count);
     answer->spoiled = answer->moved = 0;
-    CUresult result = move_in(&place, c);
+    answer->held = c->held;
+    CUresult result = move_in(&place, c, &answer->held);
     if (result != CUDA_SUCCESS) return failed("no context for the drive", result);
     answer->before = i > 0 ? alive() : 0; /* the first call finds CUDA uninitialised */
 

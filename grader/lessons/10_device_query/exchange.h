@@ -23,7 +23,8 @@ struct device_query_case {
     int32_t ordinal;  /* memory */
     uint32_t current; /* enum device_query_current */
     int32_t at;
-    uint32_t held; /* bytes of the drive's in the primary context of `ordinal`; 0: none */
+    uint32_t held; /* bytes of the drive's in the primary context of `ordinal`; 0: none. On a GPU
+                      with less memory free: fewer, as the answer says */
 };
 
 /* A device of the software device, as the judge configured it: index in trace/gpus.h, memory. */
@@ -70,6 +71,7 @@ struct device_query_answer {
     uint32_t before;  /* one bit per device whose primary context was active */
     uint32_t after;   /* the same after the function had returned */
     uint32_t spoiled; /* 1: the drive's memory in a primary context is gone */
+    uint32_t held;    /* bytes that the drive had there */
     struct device_query_told told[DEVICE_QUERY_DEVICES];
 };
 

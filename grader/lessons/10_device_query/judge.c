@@ -129,19 +129,35 @@ static void draw_devices(struct run_input *input, struct device_query_device *de
     }
 }
 
+/* Returns how many devices the program will see. */
+static uint32_t draw_count(struct run_input *input)
+{
+    if (input->device != DRIVE_GPU) return draw(input, 3, 5);
+    if (input->gpus == 0) return 1; /* not known */
+    return input->gpus < DEVICE_QUERY_DEVICES ? input->gpus : DEVICE_QUERY_DEVICES;
+}
+
+/* Returns how many bytes the drive takes of a device. Of one of several GPUs it takes more than the
+ * contexts of a process do, so that the free memory of two equal GPUs differs. */
+static uint32_t draw_held(struct run_input *input, uint32_t count)
+{
+    return input->device == DRIVE_GPU && count > 1 ? draw(input, UINT32_MAX / 2, UINT32_MAX)
+                                                   : draw(input, 1000, 9000000);
+}
+
 /* The cases of "devices"; on a GPU for whatever number of devices there are. */
 static int prepare_devices(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
-    const uint32_t count = draw(input, 3, 5);
-    const int32_t last = gpu ? 0 : (int32_t)count - 1;
-    const int32_t other = gpu ? 0 : (int32_t)draw(input, 1, last);
-    const uint32_t held = draw(input, 1000, 9000000);
+    const uint32_t count = draw_count(input);
+    const int32_t last = (int32_t)count - 1;
+    const int32_t other = last > 0 ? (int32_t)draw(input, 1, last) : 0;
+    const uint32_t held = draw_held(input, count);
     const struct device_query_case cases[] = {
         {.what = DEVICE_QUERY_DRIVER, .room = gpu ? DEVICE_QUERY_DEVICES : (int32_t)count},
         {.what = DEVICE_QUERY_RUNTIME, .room = DEVICE_QUERY_DEVICES},
-        {.what = DEVICE_QUERY_RUNTIME, .room = gpu ? 0 : (int32_t)draw(input, 1, count - 1)},
-        {.what = DEVICE_QUERY_DRIVER, .room = gpu ? 0 : (int32_t)draw(input, 1, count - 1)},
+        {.what = DEVICE_QUERY_RUNTIME, .room = last > 0 ? (int32_t)draw(input, 1, last) : 0},
+        {.what = DEVICE_QUERY_DRIVER, .room = last > 0 ? (int32_t)draw(input, 1, last) : 0},
         {.what = DEVICE_QUERY_DRIVER, .room = DEVICE_QUERY_DEVICES},
         {.what = DEVICE_QUERY_RUNTIME, .room = 0},
         {.what = DEVICE_QUERY_MEMORY, .ordinal = last},
@@ -163,7 +179,7 @@ static int prepare_devices(struct run_input *input)
     struct device_query_input *in = allocate(input, cases, sizeof cases / sizeof cases[0]);
     if (in == NULL) return -1;
     in->count = count;
-    draw_devices(input, in->devices, count);
+    if (!gpu) draw_devices(input, in->devices, count);
     return 0;
 }
 
@@ -654,8 +670,8 @@ static bool memory_is_right(const struct item *item)
     truth_of(item->evidence, (uint32_t)item->c->ordinal, &truth);
     const uint64_t total = (uint64_t)truth.figures[DEVICE_QUERY_TOTAL];
     if (item->a->total != total) return false;
-    if (item->evidence->device == DRIVE_GPU) return item->a->free > 0 && item->a->free <= total;
-    return item->a->free == total - item->c->held;
+    if (item->evidence->device != DRIVE_GPU) return item->a->free == total - item->c->held;
+    return item->a->free > 0 && item->a->held <= total && item->a->free <= total - item->a->held;
 }
 
 static void judge_free(struct verdict *verdict, const struct evidence *evidence)
@@ -677,7 +693,8 @@ static void judge_free(struct verdict *verdict, const struct evidence *evidence)
         else
             verdict_fail_at(verdict, &place,
                             "*free is %" PRIu64 ", and of %" PRIu64 " bytes %u are taken (%s).",
-                            item.a->free, total, item.c->held, item.name);
+                            item.a->free, total,
+                            evidence->device == DRIVE_GPU ? item.a->held : item.c->held, item.name);
         verdict_why(verdict, "Who asks the wrong device, or the wrong question, runs out of memory "
                              "where there is some, or takes what is not there.");
         verdict_hint(verdict, "cuMemGetInfo speaks of the device of the current context. Is it "
