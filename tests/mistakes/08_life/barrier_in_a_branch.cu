@@ -5,6 +5,10 @@
  */
 #include "lesson.h"
 
+#include <cooperative_groups.h>
+#include <stddef.h>
+#include <stdlib.h>
+
 namespace
 {
 
@@ -51,12 +55,44 @@ __global__ void in_one_block(int *cells, Torus torus, int generations)
     all_generations(cells, torus, generations);
 }
 
+__global__ void in_shared_memory(int *cells, Torus torus, int generations)
+{
+    __shared__ int mine[SIDE * SIDE];
+    const int me = (int)(threadIdx.y * blockDim.x + threadIdx.x);
+
+    mine[me] = cells[me];
+    __syncthreads();
+    all_generations(mine, torus, generations);
+    cells[me] = mine[me];
+}
+
+__global__ void in_one_grid(int *first, int *second, Torus torus, int generations)
+{
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    const int cells = torus.width * torus.height;
+    int *now = first, *next = second;
+
+    for (int g = 0; g < generations; g++) {
+        for (int i = (int)grid.thread_rank(); i < cells; i += (int)grid.size())
+            next[i] = next_cell(now, torus, i % torus.width, i / torus.width);
+        grid.sync();
+        int *const written = next;
+        next = now;
+        now = written;
+    }
+}
+
 template <typename... Parameters, typename... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
                    Arguments... arguments)
 {
     void *pointers[] = {&arguments...};
     return cudaLaunchKernel((const void *)kernel, grid, block, pointers, 0, stream);
+}
+
+void keep(cudaError_t *first, cudaError_t error)
+{
+    if (*first == cudaSuccess) *first = error;
 }
 
 } // namespace
@@ -82,17 +118,88 @@ extern "C" cudaError_t life_block(int *cells, int width, int height, int generat
     return launch(in_one_block, dim3(1), dim3(width, height), stream, cells, torus, generations);
 }
 
-extern "C" cudaError_t life_shared(int *, int, int, int, cudaStream_t)
+extern "C" cudaError_t life_shared(int *cells, int width, int height, int generations,
+                                   cudaStream_t stream)
 {
-    return cudaErrorNotYetImplemented;
+    const Torus torus = {width, height};
+    if (generations == 0) return cudaSuccess;
+    return launch(in_shared_memory, dim3(1), dim3(width, height), stream, cells, torus,
+                  generations);
 }
 
-extern "C" cudaError_t life_streams(const life_lattice[], int, int)
+namespace
 {
-    return cudaErrorNotYetImplemented;
+
+struct Lane {
+    cudaStream_t stream;
+    int *device;
+};
+
+size_t size_of(const life_lattice &lattice)
+{
+    return (size_t)lattice.width * lattice.height * sizeof *lattice.cells;
 }
 
-extern "C" cudaError_t life_grid(int *const[2], int, int, int, cudaStream_t)
+cudaError_t open_lane(Lane *lane, size_t bytes)
 {
-    return cudaErrorNotYetImplemented;
+    const cudaError_t error = cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
+    return error == cudaSuccess ? cudaMalloc((void **)&lane->device, bytes) : error;
+}
+
+cudaError_t run_lane(const Lane *lane, const life_lattice &lattice, int generations)
+{
+    const size_t bytes = size_of(lattice);
+    cudaError_t error =
+        cudaMemcpyAsync(lane->device, lattice.cells, bytes, cudaMemcpyHostToDevice, lane->stream);
+    if (error == cudaSuccess)
+        error = life_shared(lane->device, lattice.width, lattice.height, generations, lane->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(lattice.cells, lane->device, bytes, cudaMemcpyDeviceToHost,
+                                lane->stream);
+    return error;
+}
+
+} // namespace
+
+extern "C" cudaError_t life_streams(const life_lattice lattices[], int count, int generations)
+{
+    cudaError_t error = cudaSuccess;
+    if (count == 0 || generations == 0) return cudaSuccess;
+    Lane *lanes = (Lane *)calloc((size_t)count, sizeof *lanes);
+    if (lanes == NULL) return cudaErrorMemoryAllocation;
+
+    for (int i = 0; i < count && error == cudaSuccess; i++)
+        error = open_lane(&lanes[i], size_of(lattices[i]));
+    for (int i = 0; i < count && error == cudaSuccess; i++)
+        error = run_lane(&lanes[i], lattices[i], generations);
+    for (int i = 0; i < count; i++)
+        if (lanes[i].stream != NULL) keep(&error, cudaStreamSynchronize(lanes[i].stream));
+    for (int i = 0; i < count; i++) {
+        if (lanes[i].device != NULL) keep(&error, cudaFree(lanes[i].device));
+        if (lanes[i].stream != NULL) keep(&error, cudaStreamDestroy(lanes[i].stream));
+    }
+    free(lanes);
+    return error;
+}
+
+extern "C" cudaError_t life_grid(int *const lattice[2], int width, int height, int generations,
+                                 cudaStream_t stream)
+{
+    int device = 0, multiprocessors = 0, each = 0;
+    int *first = lattice[0], *second = lattice[1];
+    Torus torus = {width, height};
+
+    if (generations == 0) return cudaSuccess;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, in_one_grid, SIDE * ROWS, 0);
+    if (error != cudaSuccess) return error;
+
+    int blocks = (width * height + SIDE * ROWS - 1) / (SIDE * ROWS);
+    if (blocks > each * multiprocessors) blocks = each * multiprocessors;
+    void *arguments[] = {&first, &second, &torus, &generations};
+    return cudaLaunchCooperativeKernel((const void *)in_one_grid, dim3(blocks), dim3(SIDE * ROWS),
+                                       arguments, 0, stream);
 }

@@ -5,6 +5,7 @@
  */
 #include "lesson.h"
 
+#include <cooperative_groups.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -62,6 +63,22 @@ __global__ void in_shared_memory(int *cells, Torus torus, int generations)
     __syncthreads();
     all_generations(mine, torus, generations);
     cells[me] = mine[me];
+}
+
+__global__ void in_one_grid(int *first, int *second, Torus torus, int generations)
+{
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    const int cells = torus.width * torus.height;
+    int *now = first, *next = second;
+
+    for (int g = 0; g < generations; g++) {
+        for (int i = (int)grid.thread_rank(); i < cells; i += (int)grid.size())
+            next[i] = next_cell(now, torus, i % torus.width, i / torus.width);
+        grid.sync();
+        int *const written = next;
+        next = now;
+        now = written;
+    }
 }
 
 template <typename... Parameters, typename... Arguments>
@@ -163,7 +180,24 @@ extern "C" cudaError_t life_streams(const life_lattice lattices[], int count, in
     return error;
 }
 
-extern "C" cudaError_t life_grid(int *const[2], int, int, int, cudaStream_t)
+extern "C" cudaError_t life_grid(int *const lattice[2], int width, int height, int generations,
+                                 cudaStream_t stream)
 {
-    return cudaErrorNotYetImplemented;
+    int device = 0, multiprocessors = 0, each = 0;
+    int *first = lattice[0], *second = lattice[1];
+    Torus torus = {width, height};
+
+    if (generations == 0) return cudaSuccess;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, in_one_grid, SIDE * ROWS, 0);
+    if (error != cudaSuccess) return error;
+
+    int blocks = (width * height + SIDE * ROWS - 1) / (SIDE * ROWS);
+    if (blocks > each * multiprocessors) blocks = each * multiprocessors;
+    void *arguments[] = {&first, &second, &torus, &generations};
+    return cudaLaunchCooperativeKernel((const void *)in_one_grid, dim3(blocks), dim3(SIDE * ROWS),
+                                       arguments, 0, stream);
 }
