@@ -1,6 +1,9 @@
 /* Kernels for proof_test.c: of each, the allocation that `out` points to is proven to have no race
  * if the name begins with own_, and not if it begins with shared_. The launch has 9 x 9 blocks of
  * 16 x 16 threads if the name says plane, else 16 of 256; `n` is 130 or 4,000. */
+#include <cassert>
+#include <cstdio>
+
 struct body {
     float x, y, z, vx, vy, vz, mass;
 };
@@ -100,6 +103,20 @@ __global__ void own_gathered(float *out, const float *in, int n)
     const int *index = (const int *)(in + n);
     const int i = I;
     if (i < n) out[i] = in[index[i]];
+}
+
+__global__ void own_low_bits(float *out, const float *in, int)
+{
+    const unsigned lane = (threadIdx.x * 4) & 1020;
+    for (unsigned k = 0; k < 4; k++) out[blockIdx.x * 1024 + (lane | k)] = in[lane];
+}
+__global__ void own_with_assertion(float *out, const float *in, int n)
+{
+    const int i = I;
+    assert(n > 0);
+    if (i >= n) return;
+    if (in[i] < 0) printf("%d\n", i);
+    out[i] = in[i];
 }
 
 __global__ void shared_neighbour(float *out, const float *, int n)

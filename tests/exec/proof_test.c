@@ -69,9 +69,14 @@ static const char *index_of(struct text *text)
 static void say_index(struct text *text)
 {
     const char *a = index_of(text), *b = index_of(text);
-    switch (below(text, 13)) {
+    switch (below(text, 14)) {
     case 0:
         say(text, "mov.u32 %%i, %s;\n", a);
+        break;
+    case 12:
+        say(text, "mul.lo.s32 %%j, %s, %s; and.b32 %%i, %%j, %s;\n",
+            ONE_OF(text, "%x", "%tx", "%k"), ONE_OF(text, "1", "4", "2"),
+            ONE_OF(text, "15", "60", "31", "63", "7", "62", "%w"));
         break;
     case 1:
     case 2:
@@ -89,7 +94,9 @@ static void say_index(struct text *text)
         say(text, "sub.s32 %%i, %s, %s;\n", a, b);
         break;
     case 7:
-        say(text, "shl.b32 %%j, %s, %u; or.b32 %%i, %%j, %u;\n", a, below(text, 4), below(text, 5));
+        say(text, "shl.b32 %%j, %s, %u; or.b32 %%i, %%j, %s;\n",
+            ONE_OF(text, "%x", "%x", "%y", "%k", "%bx"), below(text, 5),
+            ONE_OF(text, "1", "3", "4", "%tx", "%tx", "%x", "%k"));
         break;
     case 8:
         say(text, "add.s32 %%i, %s, %s;\n", a, ONE_OF(text, "1", "-1", "%w", "%n"));
@@ -461,6 +468,8 @@ static const char *const kernels[] = {"own_element",
                                       "shared_through_memory",
                                       "shared_elsewhere",
                                       "shared_next_round",
+                                      "own_low_bits",
+                                      "own_with_assertion",
                                       "shared_plane_two_limits",
                                       "shared_plane_edges",
                                       "shared_going_down",

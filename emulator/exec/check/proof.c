@@ -158,15 +158,48 @@ static struct form shifted(const struct form *a, const struct form *b, uint32_t 
     return multiplied(a, &by);
 }
 
-/* a | b is a + b where no bit is set in both: b is less than a power of two that divides a. */
-static struct form joined(const struct form *a, const struct form *b)
+/* Returns the largest power of two that divides the form whatever the axes are; 0: it is 0. */
+static uint64_t divisor(const struct form *form)
 {
-    if (is_constant(a) && !is_constant(b)) return joined(b, a);
-    if (!is_constant(b) || b->base < 0 || a->is_pointer) return unknown;
-    uint64_t bits = (uint64_t)a->base;
-    for (unsigned k = 0; k < FACTORS; k++) bits |= (uint64_t)a->factors[k];
-    const uint64_t divides = bits & -bits;
-    return bits == 0 || (uint64_t)b->base < divides ? sum(a, b, 1) : unknown;
+    uint64_t bits = (uint64_t)form->base;
+    for (unsigned k = 0; k < FACTORS; k++) bits |= (uint64_t)form->factors[k];
+    return bits & -bits;
+}
+
+static bool has_loop(const struct form *form)
+{
+    for (unsigned k = AXES; k < FACTORS; k++)
+        if (form->factors[k] != 0) return true;
+    return false;
+}
+
+/* a | b is a + b where no bit is set in both: one is less than a power of two that divides the
+ * other. */
+static struct form joined(const struct proof *proof, const struct form *a, const struct form *b)
+{
+    const struct form *both[] = {a, b};
+    for (unsigned k = 0; k < 2 && a->known && b->known; k++) {
+        const struct form *high = both[k], *low = both[1 - k];
+        bool fine;
+        const struct span span = span_of(proof, low, &fine);
+        if (!fine || has_loop(low) || low->is_pointer || span.low < 0) continue;
+        if (divisor(high) == 0 || (uint64_t)span.high < divisor(high)) return sum(a, b, 1);
+    }
+    return unknown;
+}
+
+/* a & b is a where all bits that a has are set in b. */
+static struct form masked(const struct proof *proof, const struct form *a, const struct form *b)
+{
+    bool fine;
+    if (is_constant(a) && is_constant(b)) return constant((uint64_t)(a->base & b->base));
+    if (is_constant(a)) return masked(proof, b, a);
+    const struct span span = span_of(proof, a, &fine);
+    if (!is_constant(b) || !fine || a->is_pointer || has_loop(a) || span.low < 0) return unknown;
+    uint64_t reaches = 1;
+    while (reaches <= (uint64_t)span.high) reaches *= 2;
+    const uint64_t kept = (uint64_t)b->base | (divisor(a) - 1);
+    return (~kept & (reaches - 1)) == 0 ? *a : unknown;
 }
 
 static struct form form_of(const struct proof *proof, const struct exec_term *term)
@@ -203,7 +236,9 @@ static struct form form_of(const struct proof *proof, const struct exec_term *te
     case EXEC_TERM_SHL:
         return shifted(a, b, term->bytes);
     case EXEC_TERM_JOIN:
-        return joined(a, b);
+        return joined(proof, a, b);
+    case EXEC_TERM_MASK:
+        return masked(proof, a, b);
     case EXEC_TERM_SIGNED:
         return whole(proof, *a, true);
     case EXEC_TERM_UNSIGNED:

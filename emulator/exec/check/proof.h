@@ -43,6 +43,7 @@ enum exec_term_op {
     EXEC_TERM_MUL,
     EXEC_TERM_SHL,
     EXEC_TERM_JOIN,     /* a | b */
+    EXEC_TERM_MASK,     /* a & b */
     EXEC_TERM_SIGNED,   /* a, 4 bytes wide, as a signed number of 8 bytes */
     EXEC_TERM_UNSIGNED, /* the same, unsigned */
     EXEC_TERM_LOW,      /* the low 4 bytes of a */

@@ -216,7 +216,7 @@ static uint32_t logic(struct proof *proof, const struct ptx_instruction *at)
     const uint32_t b = term_of(proof, &at->operands[2], bytes);
     if (at->op == PTX_OP_OR)
         return both(proof, predicate ? EXEC_TERM_EITHER : EXEC_TERM_JOIN, bytes, a, b);
-    return predicate ? both(proof, EXEC_TERM_BOTH, 1, a, b) : 0;
+    return both(proof, predicate ? EXEC_TERM_BOTH : EXEC_TERM_MASK, bytes, a, b);
 }
 
 /* Of integer arithmetic. */
@@ -516,12 +516,22 @@ static bool has_address(const struct ptx_instruction *at)
     return strpbrk(lower_shape(at), "ACIX") != NULL;
 }
 
+/* Returns whether the instruction calls what accesses no memory of the program's: printf, and a
+ * failed assertion. */
+static bool calls_builtin(const struct proof *proof, const struct ptx_instruction *at)
+{
+    const struct ptx_function *callee = at->call->function;
+    if (callee == NULL) return false;
+    const enum exec_builtin builtin = proof->lower->program->functions[callee->index]->builtin;
+    return builtin == EXEC_BUILTIN_VPRINTF || builtin == EXEC_BUILTIN_ASSERTFAIL;
+}
+
 static bool note_accesses(struct proof *proof)
 {
     for (uint32_t k = 0; k < proof->source->instruction_count; k++) {
         const struct ptx_instruction *at = &proof->source->instructions[k];
-        if (at->op == PTX_OP_UNKNOWN || at->op == PTX_OP_CALL || at->op == PTX_OP_BRX_IDX ||
-            at->op == PTX_OP_FENCE || at->op == PTX_OP_MEMBAR)
+        if (at->op == PTX_OP_UNKNOWN || at->op == PTX_OP_BRX_IDX || at->op == PTX_OP_FENCE ||
+            at->op == PTX_OP_MEMBAR || (at->op == PTX_OP_CALL && !calls_builtin(proof, at)))
             return false;
         if (has_address(at) && !note_access(proof, at)) return false;
     }
