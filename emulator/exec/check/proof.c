@@ -286,13 +286,15 @@ static void find_forms(struct proof *proof)
 /* ---- what the guards tell -------------------------------------------------------------------- */
 
 /* Adds a <= b, or a < b with `less`. */
-static void add_bound(struct bounds *bounds, const struct form *a, const struct form *b, bool less)
+static void add_bound(const struct proof *proof, struct bounds *bounds, const struct form *a,
+                      const struct form *b, bool less)
 {
     const struct form difference = sum(a, b, -1);
-    struct bound bound = {.most = 0};
-    if (!difference.known || bounds->count == MOST_BOUNDS ||
-        __builtin_sub_overflow(-(int64_t)less, difference.base, &bound.most))
-        return;
+    struct bound bound;
+    bool fine;
+    span_of(proof, &difference, &fine);
+    if (!fine || bounds->count == MOST_BOUNDS) return;
+    bound.most = -difference.base - less;
     for (unsigned k = AXES; k < FACTORS; k++)
         if (difference.factors[k] != 0) return; /* of some round, not of this one */
     memcpy(bound.factors, difference.factors, sizeof bound.factors);
@@ -314,15 +316,15 @@ static void compare(const struct proof *proof, struct bounds *bounds, const stru
     if (!a.known || !b.known || !fine || !fine_too) return;
     if (term->op == EXEC_TERM_EQUAL) {
         if (!holds) return;
-        add_bound(bounds, &a, &b, false);
-        add_bound(bounds, &b, &a, false);
+        add_bound(proof, bounds, &a, &b, false);
+        add_bound(proof, bounds, &b, &a, false);
         return;
     }
     const bool less = term->op == EXEC_TERM_LESS;
     if (holds)
-        add_bound(bounds, &a, &b, less);
+        add_bound(proof, bounds, &a, &b, less);
     else
-        add_bound(bounds, &b, &a, !less);
+        add_bound(proof, bounds, &b, &a, !less);
 }
 
 static void assume(const struct proof *proof, struct bounds *bounds, uint32_t index, bool holds)
@@ -558,9 +560,8 @@ static bool add_access(const struct proof *proof, const struct exec_proof_access
         weaken(&layout->bounds, &bounds);
     }
     struct place *place = &layout->places[layout->place_count++];
-    place->first = form->base - layout->form.base;
-    place->end = place->first + access->bytes;
-    return true;
+    return !__builtin_sub_overflow(form->base, layout->form.base, &place->first) &&
+           !__builtin_add_overflow(place->first, (int64_t)access->bytes, &place->end);
 }
 
 static bool is_modified(const struct proof *proof, const struct memory_region *region)
@@ -603,9 +604,14 @@ void exec_proof_make(const struct exec_launch *launch, struct exec_proven *prove
         proof->sizes[3 + k] = launch->grid[k];
     }
     find_forms(proof);
-    for (size_t k = 0; k < known->root_count; k++)
+    bool placed = true;
+    for (size_t k = 0; k < known->root_count; k++) {
         proof->regions[k] = proof->forms[known->roots[k]].region;
-    for (size_t k = 0; k < known->root_count && proven->count < EXEC_PROVEN; k++) {
+        /* A variable that is not found may lie in any region. A parameter may be a number. */
+        placed &=
+            known->terms[known->roots[k]].op != EXEC_TERM_VARIABLE || proof->regions[k] != NULL;
+    }
+    for (size_t k = 0; placed && k < known->root_count && proven->count < EXEC_PROVEN; k++) {
         const struct memory_region *region = proof->regions[k];
         if (region != NULL && !exec_proof_holds(proven, region) && is_proven(proof, region))
             proven->regions[proven->count++] = region;

@@ -79,7 +79,7 @@ struct exec_proof_access {
     uint64_t roots;
 };
 
-enum { EXEC_PROOF_TERMS = 256, EXEC_PROOF_LOOPS = 4, EXEC_PROOF_ROOTS = 63 };
+enum { EXEC_PROOF_TERMS = 256, EXEC_PROOF_LOOPS = 4, EXEC_PROOF_ROOTS = 62 };
 
 /* What is known of a kernel. Terms 0 is EXEC_TERM_UNKNOWN. */
 struct exec_proof {

@@ -461,7 +461,7 @@ static bool add_access(struct proof *proof, const struct ptx_instruction *at,
                                          .modifies = at->op != PTX_OP_LD && at->op != PTX_OP_LDU &&
                                                      at->op != PTX_OP_CP_ASYNC,
                                          .first_guard = proof->guard_count,
-                                         .roots = roots};
+                                         .roots = roots & ~of_block};
     if (is_known && address->reg != PTX_NO_REGISTER && address->variable == NULL) {
         access->address = both(proof, EXEC_TERM_ADD, 8, term_of_register(proof, address->reg),
                                number(proof, 8, (uint64_t)address->offset));
