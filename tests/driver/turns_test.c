@@ -60,6 +60,7 @@ static void *work(void *argument)
     void *host = calloc(1, BYTES);
 
     disturbance = worker->disturbance;
+    if (disturbance == 0) usleep(5000); /* here the first thread comes first, elsewhere last */
     disturb();
     if (shares)
         OK(cuCtxSetCurrent(worker->shared));
@@ -101,7 +102,9 @@ static void run_workers(uint64_t seed, struct times *times)
 {
     struct worker workers[WORKERS];
     pthread_t threads[WORKERS];
+    static char host[BYTES];
     CUcontext shared;
+    CUdeviceptr p;
 
     disturbance = seed;
     OK(cuInit(0));
@@ -110,7 +113,11 @@ static void run_workers(uint64_t seed, struct times *times)
         workers[i] = (struct worker){i, seed == 0 ? 0 : seed + i, shared, times};
         ck_assert_int_eq(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
         disturb();
-        if (i == 2) OK(cuCtxGetDevice(&(CUdevice){0})); /* a call in between */
+        if (i == 2) { /* calls in between: the copy engine is to be the first thread's first */
+            if (seed != 0) usleep(5000);
+            OK(cuMemAlloc(&p, BYTES));
+            OK(cuMemcpyHtoD(p, host, BYTES));
+        }
         times->started[i] = overlap_host_clock();
     }
     for (unsigned i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
@@ -118,8 +125,45 @@ static void run_workers(uint64_t seed, struct times *times)
     OK(cuCtxDestroy(shared));
 }
 
-/* Runs in a process of its own, on one processor if `alone`. */
-static void run_apart(uint64_t seed, bool alone, struct times *times)
+/* ---- threads beside: the first two never call the device and never end, as libraries have them */
+
+static void *nap(void *unused)
+{
+    for (;;) usleep(20000);
+    return unused;
+}
+
+static void *compute(void *unused)
+{
+    for (;;) sched_yield();
+    return unused;
+}
+
+static atomic_int flag;
+
+static void *call_and_flag(void *unused)
+{
+    (void)unused;
+    OK(cuInit(0));
+    atomic_store(&flag, 1);
+    return NULL;
+}
+
+typedef void *beside_fn(void *unused);
+
+static void start_beside(beside_fn *beside)
+{
+    pthread_t thread;
+    if (beside == NULL) return;
+    if (beside == call_and_flag) OK(cuInit(0)); /* whose call is the first is the first thread */
+    ck_assert_int_eq(pthread_create(&thread, NULL, beside, NULL), 0);
+    if (beside != call_and_flag) return;
+    while (!atomic_load(&flag)) usleep(1000);
+    pthread_join(thread, NULL);
+}
+
+/* Runs in a process of its own, on one processor if `alone`, with a thread `beside` unless NULL. */
+static void run_apart(uint64_t seed, bool alone, beside_fn *beside, struct times *times)
 {
     const pid_t child = fork();
     int status = 0;
@@ -132,6 +176,7 @@ static void run_apart(uint64_t seed, bool alone, struct times *times)
             first = 0;
         }
         ck_assert_int_eq(sched_setaffinity(0, sizeof set, &set), 0);
+        start_beside(beside);
         run_workers(seed, times);
         _exit(0);
     }
@@ -139,26 +184,43 @@ static void run_apart(uint64_t seed, bool alone, struct times *times)
     ck_assert_msg(status == 0, "seed %d ended with %d", (int)seed, status);
 }
 
-START_TEST(times_do_not_hang_on_the_systems_order)
+/* Compares an undisturbed process with those of the seeds `first` to DISTURBED. */
+static void compare_runs(unsigned first, beside_fn *beside)
 {
-    const size_t size = (DISTURBED + 1) * sizeof(struct times);
     struct times *times =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, 2 * sizeof *times, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(times, MAP_FAILED);
+    const struct times *expected = &times[0], *found = &times[1];
     setenv("OVERLAP_TURNS", "on", 1);
-    for (unsigned i = 0; i <= DISTURBED; i++) {
-        run_apart(i, i % 2, &times[i]);
+    run_apart(0, false, beside, &times[0]);
+    ck_assert_uint_gt(expected->ended, 0);
+    for (unsigned i = first; i <= DISTURBED; i++) {
+        memset(&times[1], 0, sizeof *times);
+        run_apart(i, i % 2, beside, &times[1]);
         for (unsigned k = 0; k < WORKERS; k++)
             for (unsigned s = 0; s < STEPS; s++)
-                ck_assert_msg(times[i].workers[k][s] == times[0].workers[k][s],
+                ck_assert_msg(found->workers[k][s] == expected->workers[k][s],
                               "process %u, worker %u, step %u: %llu, not %llu", i, k, s,
-                              (unsigned long long)times[i].workers[k][s],
-                              (unsigned long long)times[0].workers[k][s]);
-        ck_assert_uint_eq(times[i].ended, times[0].ended);
-        ck_assert_msg(memcmp(&times[i], &times[0], sizeof *times) == 0, "process %u", i);
+                              (unsigned long long)found->workers[k][s],
+                              (unsigned long long)expected->workers[k][s]);
+        ck_assert_uint_eq(found->ended, expected->ended);
+        ck_assert_msg(memcmp(found, expected, sizeof *times) == 0, "process %u", i);
     }
-    ck_assert_uint_gt(times[0].ended, 0);
-    munmap(times, size);
+    munmap(times, 2 * sizeof *times);
+}
+
+START_TEST(times_do_not_hang_on_the_systems_order)
+{
+    compare_runs(1, NULL);
+}
+END_TEST
+
+/* A thread that is no longer waited for changes nothing between the others, and it is waited for
+ * again once it comes. */
+START_TEST(nor_beside_a_thread_that_is_given_up)
+{
+    static beside_fn *const besides[] = {nap, compute, call_and_flag};
+    compare_runs(DISTURBED - 1, besides[_i]);
 }
 END_TEST
 
@@ -197,7 +259,6 @@ END_TEST
 /* ---- nobody waits for ever ------------------------------------------------------------------- */
 
 static sem_t posted;
-static atomic_int flag;
 
 static void wait_for_post(void *unused)
 {
@@ -290,6 +351,7 @@ int main(void)
     TCase *tcase = tcase_create("turns");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, times_do_not_hang_on_the_systems_order);
+    tcase_add_loop_test(tcase, nor_beside_a_thread_that_is_given_up, 0, 3);
     tcase_add_test(tcase, who_comes_first_is_served_first);
     tcase_add_test(tcase, a_call_may_wait_for_another_thread);
     tcase_add_loop_test(tcase, a_thread_may_look_for_a_flag, 0, 2);

@@ -7,8 +7,10 @@
  * waiting threads therefore inspects all threads of the process until each of them waits here too
  * or is blocked: it was asleep at two looks in a row and used no CPU in between. A thread in
  * nanosleep will wake by itself and is waited for, so that the length of its sleep does not matter.
- * A thread that computes or sleeps for a second without coming (it may poll a flag that a waiting
- * thread would set) is no longer waited for, and from then on the patience for all threads is
+ * Threads that compute or sleep for a second while nobody comes (they may poll a flag that a
+ * waiting thread would set, or have nothing to do with the device) are given up: they are no longer
+ * waited for until they come or are blocked. The others are, so that their order stays the same
+ * beside a thread that naps for ever. Once this has happened a few times the patience for all is
  * short. */
 #include "emulator/driver/entry/entry.h"
 
@@ -24,14 +26,14 @@
 #include <time.h>
 
 #define PATIENCE 1000000000 /* ns of computing or of nanosleep without an arrival */
-#define IMPATIENCE 1000000  /* the same, after the patience has run out once */
+#define IMPATIENCE 1000000  /* the same, after the patience has run out MOST_IN_VAIN times */
 #define MOST_ON_THE_WALL                                                                           \
     30000000000              /* ns of wall-clock time, for a machine that gives no CPU             \
                                 time */
 #define SHORTEST_PAUSE 50000 /* ns between two looks */
 #define LONGEST_PAUSE 1000000
 
-enum { MOST_THREADS = 4096 };
+enum { MOST_THREADS = 4096, MOST_GIVEN_UP = 64, MOST_IN_VAIN = 4 };
 
 /* A thread that waits for its turn. */
 struct waiting {
@@ -49,13 +51,15 @@ static struct {
     atomic_uint coming;     /* threads about to take the lock: they count as running */
     unsigned inside;        /* threads inside the device and not in a pause */
     bool looking;           /* one of the waiting threads inspects for all */
-    bool in_vain;           /* the patience has run out once */
+    unsigned in_vain;       /* how often the patience has run out */
     struct waiting *first;
     struct look {
         pid_t tid;
         int64_t computed;  /* ns */
     } looks[MOST_THREADS]; /* in the order of their start */
     size_t looked;
+    pid_t given_up[MOST_GIVEN_UP];
+    size_t given_ups;
 } turns = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 void turns_begin(void)
@@ -72,6 +76,7 @@ void turns_after_fork(void)
     turns.inside = 0;
     turns.looking = false;
     turns.first = NULL;
+    turns.given_ups = 0;
     thread.in_turn = false;
 }
 
@@ -107,7 +112,35 @@ static bool is_at_the_door(pid_t tid)
     return waiting != NULL;
 }
 
-/* Lists all threads of the process. The folder has them in the order of their start. */
+static size_t place_of(pid_t tid)
+{
+    size_t i = 0;
+    while (i < turns.looked && turns.looks[i].tid != tid) i++;
+    return i;
+}
+
+static bool is_given_up(pid_t tid)
+{
+    for (size_t i = 0; i < turns.given_ups; i++)
+        if (turns.given_up[i] == tid) return true;
+    return false;
+}
+
+/* With no room left the thread is waited for again, which costs time and no more. */
+static void give_up(pid_t tid)
+{
+    if (!is_given_up(tid) && turns.given_ups < MOST_GIVEN_UP)
+        turns.given_up[turns.given_ups++] = tid;
+}
+
+static void wait_again_for(pid_t tid)
+{
+    for (size_t i = 0; i < turns.given_ups; i++)
+        if (turns.given_up[i] == tid) turns.given_up[i--] = turns.given_up[--turns.given_ups];
+}
+
+/* Lists all threads of the process. The folder has them in the order of their start. Forgets those
+ * given up that have ended: their numbers will be those of others. */
 static void list_threads(void)
 {
     DIR *folder = opendir("/proc/self/task");
@@ -119,13 +152,30 @@ static void list_threads(void)
         if (tid != 0) turns.looks[turns.looked++] = (struct look){tid, 0};
     }
     closedir(folder);
+    for (size_t i = turns.given_ups; i-- > 0;)
+        if (place_of(turns.given_up[i]) == turns.looked) wait_again_for(turns.given_up[i]);
 }
 
 enum others { OTHERS_WAIT, OTHERS_SLEEP, OTHERS_RUN };
 
+/* What the thread does, at the second look (`again`) for the time since the first as well. The CPU
+ * time is read before the first state and after the second, so that it counts all in between. */
+static enum others look_at(struct look *look, bool again)
+{
+    if (!again) look->computed = thread_computed(look->tid);
+    if (runnable_thread(look->tid)) {
+        look->computed = -1; /* not asleep at the first look: the second finds a difference */
+        return OTHERS_RUN;
+    }
+    if (!again) return OTHERS_WAIT;
+    if (look->computed != thread_computed(look->tid)) return OTHERS_RUN;
+    return sleeps_by_itself(look->tid) ? OTHERS_SLEEP : OTHERS_WAIT;
+}
+
 /* Looks at every thread twice. A thread that was asleep at both looks and used no CPU in between
- * was asleep all the time in between. */
-static enum others look_at_others(void)
+ * was asleep all the time in between. With `giving_up` all that run or sleep by themselves are
+ * given up. */
+static enum others look_at_others(bool giving_up)
 {
     enum others others = OTHERS_WAIT;
     list_threads();
@@ -133,11 +183,12 @@ static enum others look_at_others(void)
         for (size_t i = 0; i < turns.looked; i++) {
             struct look *look = &turns.looks[i];
             if (is_at_the_door(look->tid)) continue;
-            if (pass == 0) look->computed = thread_computed(look->tid);
-            if (runnable_thread(look->tid)) return OTHERS_RUN;
-            if (pass == 0) continue;
-            if (look->computed != thread_computed(look->tid)) return OTHERS_RUN;
-            if (sleeps_by_itself(look->tid)) others = OTHERS_SLEEP;
+            const enum others now = look_at(look, pass > 0);
+            if (now != OTHERS_WAIT && giving_up) give_up(look->tid);
+            if (now == OTHERS_WAIT && pass > 0) wait_again_for(look->tid);
+            if (is_given_up(look->tid)) continue;
+            if (now == OTHERS_RUN) return OTHERS_RUN;
+            if (now == OTHERS_SLEEP) others = OTHERS_SLEEP;
         }
     return atomic_load(&turns.coming) > 0 ? OTHERS_RUN : others;
 }
@@ -150,17 +201,10 @@ static uint64_t clock_of(const struct waiting *waiting)
     return waiting->is_main && all > waiting->clock_ns ? all : waiting->clock_ns;
 }
 
-static size_t start_of(const struct waiting *waiting)
-{
-    size_t i = 0;
-    while (i < turns.looked && turns.looks[i].tid != waiting->tid) i++;
-    return i;
-}
-
 static bool is_before(const struct waiting *a, const struct waiting *b)
 {
     if (clock_of(a) != clock_of(b)) return clock_of(a) < clock_of(b);
-    return start_of(a) < start_of(b);
+    return place_of(a->tid) < place_of(b->tid);
 }
 
 static void give_turn(void)
@@ -192,7 +236,7 @@ static struct patience patience_begin(void)
 static bool patience_ends(struct patience *patience, enum others others)
 {
     const int64_t time = clock_ns(CLOCK_MONOTONIC), since = time - patience->looked;
-    const int64_t most = turns.in_vain ? IMPATIENCE : PATIENCE;
+    const int64_t most = turns.in_vain < MOST_IN_VAIN ? PATIENCE : IMPATIENCE;
     patience->looked = time;
     if (others == OTHERS_SLEEP)
         patience->slept += since < 2 * LONGEST_PAUSE ? since : 2 * LONGEST_PAUSE;
@@ -223,9 +267,10 @@ static void look_for_all(const struct waiting *self)
             patience = patience_begin();
             continue;
         }
-        const enum others others = look_at_others();
+        const enum others others = look_at_others(false);
         const bool is_over = others != OTHERS_WAIT && patience_ends(&patience, others);
-        turns.in_vain |= is_over;
+        if (is_over) look_at_others(true);
+        turns.in_vain += is_over;
         if (others == OTHERS_WAIT || is_over)
             give_turn();
         else
@@ -243,6 +288,7 @@ static void turn_take(void)
                            .called = PTHREAD_COND_INITIALIZER,
                            .next = turns.first};
     if (!thread.known) self.clock_ns = __atomic_load_n(&driver.start_clock_ns, __ATOMIC_RELAXED);
+    wait_again_for(self.tid);
     if (turns.first == NULL && turns.inside == 0 && is_alone()) {
         turns.inside++;
     } else {
