@@ -162,6 +162,13 @@ static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t in
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+/* Another thread may give the instruction machine code at any time (native.c), and the code needs
+ * what that thread has written before. */
+static inline exec_handler *handler_of(const struct exec_inst *inst)
+{
+    return __atomic_load_n(&inst->run, __ATOMIC_ACQUIRE);
+}
+
 /* Executes the running fragment, observing each instruction, until a handler returns a step other
  * than EXEC_GO, `limit` is reached (unless NULL), or the sample is complete. */
 static __attribute__((noinline)) int
@@ -174,7 +181,7 @@ run_watched(struct exec_warp *warp, const struct exec_inst *limit, struct exec_p
         if (warp->poison != NULL) exec_poison_step(warp, inst);
         if (warp->block->stall.watched) exec_stall_step(warp, inst);
         if (probe != NULL) exec_probe_before(probe, warp, inst);
-        step = inst->run(warp, inst);
+        step = handler_of(inst)(warp, inst);
         if (probe != NULL) exec_probe_after(probe, warp);
     } while (step == EXEC_GO && (limit == NULL || warp->pc < limit) &&
              (probe == NULL || warp->instructions < EXEC_PROBED));
@@ -213,7 +220,7 @@ static inline int run_until(struct exec_warp *warp, const struct exec_inst *limi
     do {
         const struct exec_inst *inst = warp->pc++;
         warp->instructions++;
-        step = inst->run(warp, inst);
+        step = handler_of(inst)(warp, inst);
     } while (step == EXEC_GO && (limit == NULL || warp->pc < limit));
     return step;
 }
