@@ -180,7 +180,7 @@ static int leaves_a_kernel_beside_a_call(void)
     pthread_t other;
     OK(test_launch("add", one, buffer, 1, N));
     OK(cuStreamSynchronize(two));
-    if (pthread_create(&other, NULL, copies_on, NULL) != 0) return 1;
+    if (pthread_create(&other, NULL, copies_on, NULL) != 0 || pthread_detach(other) != 0) return 1;
     usleep(10000); /* too short or too long is no failure */
     return 0;
 }
