@@ -58,11 +58,13 @@ INLINE bool is_marked(const struct exec_region_cache *cache, u64 at, u64 bytes)
 INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 span)
 {
     const u64 offset = low - cache->low;
-    if (((offset | span) & 63) == 0 && high == low + span && !cache->grouped)
+    if (((offset | span) & 63) == 0 && high == low + span && !cache->grouped) {
         for (u64 k = 0; k < 2 * span / 64; k++)
             __atomic_store_n(&cache->marks[offset / 64 + k], UINT64_MAX, __ATOMIC_RELAXED);
-    else if (!cache->group.follows &&
-             (!is_marked(cache, low, span) || !is_marked(cache, high, span)))
+        exec_mark_again(cache, low, 2 * span);
+        return true;
+    }
+    if (!cache->group.follows && (!is_marked(cache, low, span) || !is_marked(cache, high, span)))
         return false;
     exec_mark_again(cache, low, span);
     exec_mark_again(cache, high, span);

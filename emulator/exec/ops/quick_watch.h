@@ -206,7 +206,8 @@ static __attribute__((noinline)) bool settle_store(struct exec_warp *warp, u32 l
     const u32 at[2] = {low, high};
     const half_s32 lane = {LOW_LANES};
     if (!is_plain(warp->block) || high < low + EXEC_HALF) return false;
-    for (u32 kept = EXEC_KEPT_WRITE; kept <= EXEC_KEPT_READ_OTHER; kept++)
+    /* Nor any second reader: the cells' last reader would be later still. */
+    for (u32 kept = EXEC_KEPT_WRITE; kept <= EXEC_KEPT_READ; kept++)
         if (any_recent(shadow->cells[kept] + low, shadow->floor) |
             any_recent(shadow->cells[kept] + high, shadow->floor))
             return false;
@@ -234,9 +235,9 @@ static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept
 {
     enum { WHO = EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY };
     const s32 cell = shadow->cells[kept][at], warp = thread / EXEC_LANES;
-    const bool own = (cell & EXEC_SHADOW_THREAD) / EXEC_LANES == warp &&
-                     (cell < shadow->warp_floor[warp] || (cell & WHO) == thread);
-    return cell >= shadow->floor && !own;
+    if (LIKELY(cell < shadow->floor)) return false;
+    return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp ||
+           (cell >= shadow->warp_floor[warp] && (cell & WHO) != thread);
 }
 
 /* Returns true when a lane may access the word at `at` and nothing has to be reported. `value`:
@@ -262,7 +263,10 @@ static inline void touch(const struct exec_warp *warp, const struct exec_inst *i
     struct exec_shadow *shadow = warp->block->shadow;
     const u32 *memory = (const u32 *)(const void *)warp->block->shared, k = at / 4;
     const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
-    if (value == NULL) {
+    if (value == NULL && shadow->cells[EXEC_KEPT_READ][k] < shadow->floor) { /* the first reader */
+        shadow->cells[EXEC_KEPT_READ][k] = shadow->time << EXEC_SHADOW_TIME | thread;
+        shadow->sites[EXEC_KEPT_READ][k] = inst->position;
+    } else if (value == NULL) {
         exec_shadow_read_row(shadow, k, 1, thread, 0, inst->position);
     } else if (memory[k] != *value) {
         shadow->cells[EXEC_KEPT_WRITE][k] = shadow->time << EXEC_SHADOW_TIME | thread;
@@ -311,7 +315,7 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
 {
     struct exec_shadow *shadow = warp->block->shadow;
     const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], *reads = shadow->cells[EXEC_KEPT_READ];
-    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER], floor = shadow->floor;
+    const s32 floor = shadow->floor;
     const u32 size = warp->worker->shared_bytes;
     const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     s32 cell[EXEC_LANES];
@@ -326,8 +330,7 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
     for (u32 l = 0; l < EXEC_LANES && warp->block->unwritten; l++)
         recent |= (u32)(memory[cell[l]] == warp->block->unwritten_word);
     for (u32 l = 0; l < EXEC_LANES; l++)
-        recent |= (u32)(writes[cell[l]] >= floor) | (u32)(reads[cell[l]] >= floor) |
-                  (u32)(others[cell[l]] >= floor);
+        recent |= (u32)(writes[cell[l]] >= floor) | (u32)(reads[cell[l]] >= floor);
     if (recent) return false;
     exec_shadow_atomics(shadow, cell, (s32)(warp->index * EXEC_LANES), inst->position);
     return true;
