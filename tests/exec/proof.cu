@@ -118,7 +118,29 @@ __global__ void own_with_assertion(float *out, const float *in, int n)
     if (in[i] < 0) printf("%d\n", i);
     out[i] = in[i];
 }
+__global__ void own_textured(float *out, cudaTextureObject_t in, int n)
+{
+    const int i = I;
+    if (i < n) out[i] = tex1Dfetch<float>(in, i) + tex1Dfetch<float>(in, n - i);
+}
+__global__ void own_surface_read(float *out, cudaSurfaceObject_t in, int n)
+{
+    const int i = I;
+    if (i < n) out[i] = surf1Dread<float>(in, 4 * i);
+}
 
+__global__ void shared_textured(float *out, cudaTextureObject_t in, int n)
+{
+    const int i = I;
+    if (i < n) out[i] = tex1Dfetch<float>(in, n - i); /* the texture is of what out points to */
+}
+__global__ void shared_textured_surface(float *out, cudaSurfaceObject_t in, int n)
+{
+    const int i = I;
+    if (i >= n) return;
+    out[i] = 1;
+    surf1Dwrite(2.0f, in, 4 * (n - i));
+}
 __global__ void shared_neighbour(float *out, const float *, int n)
 {
     const int i = I;

@@ -4,6 +4,7 @@
 #include "emulator/exec/check/proof.h"
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
+#include "emulator/exec/machine/texture.h"
 #include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
 
@@ -470,6 +471,10 @@ static const char *const kernels[] = {"own_element",
                                       "shared_next_round",
                                       "own_low_bits",
                                       "own_with_assertion",
+                                      "own_textured",
+                                      "own_surface_read",
+                                      "shared_textured",
+                                      "shared_textured_surface",
                                       "shared_plane_two_limits",
                                       "shared_plane_edges",
                                       "shared_going_down",
@@ -488,12 +493,18 @@ START_TEST(what_threads_do_not_share_is_proven)
     struct exec_proven proven;
     device_reset();
     parameters.out = device_buffer(1 << 20, NULL);
-    parameters.in =
-        !strcmp(name, "shared_elsewhere") ? parameters.out : device_buffer(1 << 20, NULL);
+    struct exec_texture texture = {
+        .width = 1 << 18, .height = 1, .depth = 1, .dimensions = 1, .linear = true, .channels = 1};
+    const bool itself = strstr(name, "shared_elsewhere") || strstr(name, "shared_textured");
+    parameters.in = itself ? parameters.out : device_buffer(1 << 20, NULL);
+    texture.address = parameters.in;
+    const uint64_t handle = exec_texture_add(&texture);
+    if (strstr(name, "textured") || strstr(name, "surface")) parameters.in = handle;
     struct exec_program *program = device_program_checked(PROOF_PTX, true);
     prove(program, name, &shape, &parameters, &proven);
     ck_assert_int_eq(exec_proof_holds(&proven, memory_find(parameters.out)),
                      !strncmp(name, "own_", 4));
+    exec_texture_remove(handle);
     exec_program_destroy(program);
 }
 END_TEST

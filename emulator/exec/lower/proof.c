@@ -446,6 +446,11 @@ static void add_guard(struct proof *proof, struct exec_proof_guard guard)
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
+static bool modifies(enum ptx_opcode op)
+{
+    return op == PTX_OP_ST || op == PTX_OP_ATOM || op == PTX_OP_RED || op == PTX_OP_SUST;
+}
+
 /* Adds the access `at` through `address`, or of unknown place. Returns false if it may be to any
  * region. */
 static bool add_access(struct proof *proof, const struct ptx_instruction *at,
@@ -458,8 +463,7 @@ static bool add_access(struct proof *proof, const struct ptx_instruction *at,
     if ((roots & of_anything) != 0 || roots == 0 || proof->access_count == MOST_ACCESSES)
         return false;
     *access = (struct exec_proof_access){.bytes = ptx_type_bytes(at->type) * count,
-                                         .modifies = at->op != PTX_OP_LD && at->op != PTX_OP_LDU &&
-                                                     at->op != PTX_OP_CP_ASYNC,
+                                         .modifies = modifies(at->op),
                                          .first_guard = proof->guard_count,
                                          .roots = roots & ~of_block};
     if (is_known && address->reg != PTX_NO_REGISTER && address->variable == NULL) {
@@ -476,6 +480,15 @@ static bool add_access(struct proof *proof, const struct ptx_instruction *at,
                                                    .holds = !at->guard_negated});
     proof->access_count++;
     return true;
+}
+
+/* Adds an access through a texture or surface object. Its region is known at the launch. */
+static bool add_image(struct proof *proof, const struct ptx_instruction *at,
+                      const struct ptx_operand *image)
+{
+    const struct ptx_operand *object = &image->elements[0];
+    return image->kind == PTX_OPERAND_IMAGE && object->variable == NULL &&
+           add_access(proof, at, object, 1, false);
 }
 
 static uint32_t elements(const struct ptx_operand *value)
@@ -500,6 +513,14 @@ static bool note_access(struct proof *proof, const struct ptx_instruction *at)
                add_access(proof, at, &at->operands[0], elements(&at->operands[1]), true);
     case PTX_OP_CP_ASYNC:
         return add_access(proof, at, &at->operands[1], 1, false);
+    case PTX_OP_TEX:
+    case PTX_OP_TLD4:
+    case PTX_OP_SULD:
+        return add_image(proof, at, &at->operands[1]);
+    case PTX_OP_SUST:
+        return add_image(proof, at, &at->operands[0]);
+    case PTX_OP_TXQ:
+    case PTX_OP_SUQ:
     case PTX_OP_PREFETCH:
     case PTX_OP_PREFETCHU:
     case PTX_OP_LDMATRIX:
