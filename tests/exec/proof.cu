@@ -128,7 +128,33 @@ __global__ void own_surface_read(float *out, cudaSurfaceObject_t in, int n)
     const int i = I;
     if (i < n) out[i] = surf1Dread<float>(in, 4 * i);
 }
+__global__ void own_row(float *out, const float *, int n)
+{
+    const int i = I;
+    if (i >= n) return;
+    for (int k = 0; k < n; k++) out[i * n + k] *= 2;
+}
+__global__ void own_odd_row(float *out, const float *, int n)
+{
+    const int i = I;
+    if (i >= n) return;
+    for (int k = 0; k < n - 1; k++) out[i * (n - 1) + k] *= 2;
+}
+__global__ void own_piece(float *out, const float *in, int)
+{
+    for (int k = 0; k < 37; k++) out[I * 37 + k] = in[k];
+}
 
+__global__ void shared_row(float *out, const float *, int n)
+{
+    const int i = I;
+    if (i >= n) return;
+    for (int k = 0; k <= n; k++) out[i * n + k] *= 2;
+}
+__global__ void shared_piece(float *out, const float *in, int)
+{
+    for (int k = 0; k < 38; k++) out[I * 37 + k] = in[k];
+}
 __global__ void shared_textured(float *out, cudaTextureObject_t in, int n)
 {
     const int i = I;

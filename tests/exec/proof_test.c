@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 4000, ROOM = 16384, SITES = 4, ROUNDS = 4, SLOTS = SITES * ROUNDS };
+enum { PROGRAMS = 6000, ROOM = 16384, SITES = 4, ROUNDS = 4, SLOTS = SITES * ROUNDS };
 
 struct parameters {
     uint64_t p, q, table;
@@ -29,6 +29,8 @@ struct text {
     unsigned sites, labels;
     uint32_t usual; /* the state from which most sites' indexes are made, so that they agree */
     uint32_t scale; /* bytes from an index to the next */
+    bool loops;     /* it has a loop ... */
+    uint32_t pitch; /* ... in whose rounds a thread visits about as many elements */
     uint32_t bytes[SITES];
     bool stores[SITES], of_q[SITES];
 };
@@ -70,7 +72,7 @@ static const char *index_of(struct text *text)
 static void say_index(struct text *text)
 {
     const char *a = index_of(text), *b = index_of(text);
-    switch (below(text, 14)) {
+    switch (below(text, text->loops ? 20 : 14)) {
     case 0:
         say(text, "mov.u32 %%i, %s;\n", a);
         break;
@@ -110,6 +112,14 @@ static void say_index(struct text *text)
         break;
     case 11:
         say(text, "mov.u32 %%i, %%line;\n");
+        break;
+    case 14:
+    case 15:
+    case 16:
+    case 17:
+    case 18:
+    case 19: /* a row for each thread */
+        say(text, "mad.lo.s32 %%i, %%x, %u, %%step;\n", text->pitch);
         break;
     default:
         say(text, "mul.lo.s32 %%j, %s, %s; add.s32 %%i, %%j, %s;\n", a,
@@ -232,12 +242,51 @@ static void say_condition(struct text *text)
     }
 }
 
+/* Writes the end of a round: the count, up or down, and the branch back, in whatever order. */
+static void say_end_of_round(struct text *text, unsigned rounds)
+{
+    const char *slot = text->records ? "add.s64 %slot, %slot, 8;" : "";
+    switch (below(text, 6)) {
+    case 4: /* there are two ways back */
+        say(text,
+            "add.u32 %%round, %%round, 1; %s setp.lt.u32 %%back, %%round, %u; @%%back bra LOOP;\n"
+            "setp.lt.u32 %%again, %%round, %u;\n",
+            slot, ROUNDS, rounds);
+        break;
+    case 0:
+        say(text, "setp.lt.u32 %%again, %%round, %u; add.u32 %%round, %%round, 1; %s\n", rounds - 1,
+            slot);
+        break;
+    case 1:
+        say(text, "add.s32 %%round, %%round, 1; %s setp.ne.s32 %%again, %%round, %u;\n", slot,
+            rounds);
+        break;
+    case 2:
+        say(text, "add.s32 %%down, %%down, -1; %s setp.gt.s32 %%again, %%down, %d;\n", slot,
+            (int)ROUNDS - (int)rounds);
+        break;
+    case 3: /* the count is not changed in each round */
+        say(text,
+            "setp.eq.s32 %%odd, %%tx, 3; @%%odd bra SAME; add.s32 %%down, %%down, -1; SAME:\n"
+            "add.s32 %%round, %%round, 1; %s setp.gt.s32 %%again, %%down, %d;\n"
+            "setp.ge.s32 %%odd, %%round, %u; @%%odd bra OUT;\n",
+            slot, (int)ROUNDS - (int)rounds, ROUNDS);
+        break;
+    default:
+        say(text, "add.u32 %%round, %%round, 1; %s setp.le.u32 %%again, %%round, %u;\n", slot,
+            rounds - 1);
+    }
+    say(text, "@%%again bra LOOP; OUT:\n");
+}
+
 /* A loop of at most ROUNDS rounds, in which %k grows. */
 static void say_loop(struct text *text)
 {
-    static const char *const steps[] = {"%all", "%all", "%all", "1", "4", "%w", "%less"};
+    static const char *const steps[] = {"%all", "%all", "1", "1", "4", "%w", "%less"};
     const unsigned rounds = 1 + below(text, ROUNDS);
-    say(text, "mov.u32 %%round, 0;\nLOOP:\n");
+    say(text, "mov.u32 %%round, 0; mov.u32 %%down, %u;\n", ROUNDS);
+    if (text->records) say(text, "mov.u64 %%first, %%slot;\n");
+    say(text, "LOOP:\n");
     if (below(text, 2) == 0)
         say(text, "add.s32 %%old, %%k, 0;\n");
     else
@@ -246,11 +295,14 @@ static void say_loop(struct text *text)
         say_condition(text);
     else
         say_site(text);
+    const bool skips = below(text, 6) == 0;
+    if (skips) say(text, "setp.eq.s32 %%first_odd, %%round, 1; @%%first_odd bra KEEP;\n");
     say(text, "add.s32 %%k, %%k, %s;\n", one_of(text, steps, sizeof steps / sizeof *steps));
-    if (below(text, 4) == 0) say_site(text);
-    say(text, "add.u32 %%round, %%round, 1; %s\n", text->records ? "add.s64 %slot, %slot, 8;" : "");
-    say(text, "setp.lt.u32 %%more, %%round, %u; @%%more bra LOOP;\n", rounds);
-    if (text->records) say(text, "sub.s64 %%slot, %%slot, %u;\n", 8 * rounds);
+    say(text, "add.s32 %%step, %%step, %s;\n", ONE_OF(text, "1", "1", "2", "-1"));
+    if (skips) say(text, "KEEP:\n");
+    if (below(text, 3) == 0) say_site(text);
+    say_end_of_round(text, rounds);
+    if (text->records) say(text, "mov.u64 %%slot, %%first;\n");
 }
 
 static void make(struct text *text, uint32_t seed, bool records)
@@ -262,9 +314,13 @@ static void make(struct text *text, uint32_t seed, bool records)
         ".version 8.0\n.target sm_75\n.address_size 64\n"
         ".visible .entry k(.param .u64 P, .param .u64 Q, .param .u64 T, .param .u32 N,\n"
         "  .param .u32 W) {\n"
-        ".reg .u64 %%p, %%q, %%t, %%slot, %%l<%u>, %%a<%u>, %%v64; .reg .u32 %%n, %%w, %%x, %%y;\n"
+        ".reg .pred %%odd, %%again, %%first_odd, %%back, %%which; .reg .u32 %%down; .reg .u64 %%p, "
+        "%%q, %%t, "
+        "%%slot, %%first, %%l<%u>, "
+        "%%a<%u>, %%v64; .reg .u32 %%n, %%w, %%x, %%y;\n"
         ".reg .u32 %%tx, %%ty, %%bx, %%by, %%sx, %%sy, %%gx, %%all, %%k, %%old, %%round, %%z;\n"
-        ".reg .u32 %%either, %%minus, %%line, %%less, %%A, %%B, %%C, %%D, %%E, %%F, %%G, %%H, "
+        ".reg .u32 %%either, %%minus, %%line, %%less, %%step, %%A, %%B, %%C, %%D, %%E, %%F, %%G, "
+        "%%H, "
         "%%v32;\n"
         ".reg .u32 %%I, %%J, %%K, %%L; .reg .u16 %%v8, %%v16;\n"
         ".reg .pred %%more, %%c<32>, %%d<32>, %%e<32>;\n"
@@ -291,7 +347,13 @@ static void make(struct text *text, uint32_t seed, bool records)
             "mad.lo.u32 %%z, %%by, %%gx, %%bx; mad.lo.u32 %%z, %%z, %%sy, %%ty;\n"
             "mad.lo.u32 %%z, %%z, %%sx, %%tx; mad.wide.u32 %%slot, %%z, %u, %%t;\n",
             SLOTS * 8);
-    const unsigned kind = below(text, 3);
+    const unsigned kind = below(text, 4);
+    text->loops = kind >= 2;
+    text->pitch = 1 + below(text, 2 * ROUNDS);
+    say(text, "mov.u32 %%step, %s;\n", ONE_OF(text, "0", "0", "0", "1", "4"));
+    if (below(text, 4) == 0)
+        say(text, "setp.lt.s32 %%which, %%tx, 2; @%%which bra SET; mov.u32 %%step, %u; SET:\n",
+            below(text, 2) * 4);
     if (kind < 2) say(text, "mov.u32 %%old, %%x;\n");
     switch (kind) {
     case 0:
@@ -472,6 +534,11 @@ static const char *const kernels[] = {"own_element",
                                       "own_low_bits",
                                       "own_with_assertion",
                                       "own_textured",
+                                      "own_row",
+                                      "own_odd_row",
+                                      "own_piece",
+                                      "shared_row",
+                                      "shared_piece",
                                       "own_surface_read",
                                       "shared_textured",
                                       "shared_textured_surface",

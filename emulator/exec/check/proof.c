@@ -10,7 +10,7 @@ enum {
     AXES = 6, /* threadIdx.x, .y, .z, blockIdx.x, .y, .z */
     FACTORS = AXES + EXEC_PROOF_LOOPS,
     MOST_BOUNDS = 8,
-    MOST_PLACES = 64,
+    MOST_PLACES = 128,
 };
 
 /* base + the sum of factors[k] * axis k. Of terms of 4 bytes only the low half of it counts. */
@@ -31,6 +31,7 @@ struct bound {
 struct bounds {
     struct bound of[MOST_BOUNDS];
     size_t count;
+    bool never; /* a condition holds for no thread */
 };
 
 struct span {
@@ -40,11 +41,12 @@ struct span {
 struct proof {
     const struct exec_launch *launch;
     const struct exec_proof *known;
-    int64_t sizes[AXES]; /* of the block and of the grid */
-    struct form forms[EXEC_PROOF_TERMS];
+    int64_t sizes[AXES];               /* of the block and of the grid */
     bool is_no_loop[EXEC_PROOF_LOOPS]; /* what looked like one */
     int64_t steps[EXEC_PROOF_LOOPS];
+    int64_t rounds[EXEC_PROOF_LOOPS];                      /* at most; 0: any number */
     const struct memory_region *regions[EXEC_PROOF_ROOTS]; /* that the roots point to */
+    struct form forms[];                                   /* of each term */
 };
 
 /* ---- forms ----------------------------------------------------------------------------------- */
@@ -284,6 +286,76 @@ static void find_forms(struct proof *proof)
         }
 }
 
+/* Sets the numbers that a predicate compares; unknown where they are not what they mean. */
+static void operands_of(const struct proof *proof, const struct exec_term *term, struct form *a,
+                        struct form *b)
+{
+    bool fine = true, fine_too = true;
+    *a = proof->forms[term->a];
+    *b = proof->forms[term->b];
+    if (proof->known->terms[term->a].bytes == 4) {
+        *a = whole(proof, *a, term->value != 0);
+        *b = whole(proof, *b, term->value != 0);
+    } else if (!term->value) {
+        fine = span_of(proof, a, &fine).low >= 0 && fine;
+        fine_too = span_of(proof, b, &fine_too).low >= 0 && fine_too;
+    }
+    if (!fine || !fine_too) *a = unknown;
+}
+
+/* ---- how often loops go round ---------------------------------------------------------------- */
+
+/* Returns the least k >= 0 for which first + k * step is not below 0 (`equal`: above 0); -1: none.
+ */
+static int64_t rounds_below(int64_t first, int64_t step, bool equal)
+{
+    if (first > 0 || (first == 0 && !equal)) return 0;
+    if (step <= 0) return -1;
+    return equal ? -first / step + 1 : -first / step + (-first % step != 0);
+}
+
+/* Returns the least k >= 0 for which first + k * step is 0; -1: none. */
+static int64_t rounds_until(int64_t first, int64_t step)
+{
+    if (first == 0) return 0;
+    if (step == 0 || first % step != 0 || (first < 0) == (step < 0)) return -1;
+    return -(first / step);
+}
+
+/* Returns how many rounds of a loop its predicate allows at most, if that is of the loop's numbers
+ * alone; 0: any number. */
+static int64_t rounds_of(const struct proof *proof, const struct exec_proof_loop *loop)
+{
+    const struct exec_term *term = &proof->known->terms[loop->term];
+    bool holds = loop->holds, fine;
+    while (term->op == EXEC_TERM_NOT) {
+        term = &proof->known->terms[term->a];
+        holds = !holds;
+    }
+    if (term->op != EXEC_TERM_LESS && term->op != EXEC_TERM_LESS_EQUAL &&
+        term->op != EXEC_TERM_EQUAL)
+        return 0;
+    struct form a, b;
+    operands_of(proof, term, &a, &b);
+    const struct form difference = holds ? sum(&a, &b, -1) : sum(&b, &a, -1);
+    int64_t step = 0;
+    unsigned loops = 0;
+    span_of(proof, &difference, &fine);
+    for (unsigned k = 0; k < FACTORS; k++) {
+        if (difference.factors[k] == 0) continue;
+        if (k < AXES) return 0;
+        step = difference.factors[k];
+        loops++;
+    }
+    if (!fine || loops != 1 || step > INT32_MAX || step < -INT32_MAX) return 0;
+    if (term->op == EXEC_TERM_EQUAL && holds) return 0;
+    const int64_t first = difference.base + (loop->late ? step : 0);
+    const bool equal = (term->op == EXEC_TERM_LESS_EQUAL) == holds;
+    const int64_t more =
+        term->op == EXEC_TERM_EQUAL ? rounds_until(first, step) : rounds_below(first, step, equal);
+    return more + 1;
+}
+
 /* ---- what the guards tell -------------------------------------------------------------------- */
 
 /* Adds a <= b, or a < b with `less`. */
@@ -305,16 +377,16 @@ static void add_bound(const struct proof *proof, struct bounds *bounds, const st
 static void compare(const struct proof *proof, struct bounds *bounds, const struct exec_term *term,
                     bool holds)
 {
-    struct form a = proof->forms[term->a], b = proof->forms[term->b];
-    bool fine = true, fine_too = true;
-    if (proof->known->terms[term->a].bytes == 4) {
-        a = whole(proof, a, term->value != 0);
-        b = whole(proof, b, term->value != 0);
-    } else if (!term->value) {
-        fine = span_of(proof, &a, &fine).low >= 0 && fine;
-        fine_too = span_of(proof, &b, &fine_too).low >= 0 && fine_too;
+    struct form a, b;
+    operands_of(proof, term, &a, &b);
+    if (!a.known || !b.known) return;
+    if (is_constant(&a) && is_constant(&b)) {
+        const bool is = term->op == EXEC_TERM_EQUAL  ? a.base == b.base
+                        : term->op == EXEC_TERM_LESS ? a.base < b.base
+                                                     : a.base <= b.base;
+        bounds->never |= is != holds;
+        return;
     }
-    if (!a.known || !b.known || !fine || !fine_too) return;
     if (term->op == EXEC_TERM_EQUAL) {
         if (!holds) return;
         add_bound(proof, bounds, &a, &b, false);
@@ -355,6 +427,7 @@ static void bounds_of(const struct proof *proof, const struct exec_proof_access 
                       struct bounds *bounds)
 {
     bounds->count = 0;
+    bounds->never = false;
     for (size_t k = 0; k < access->guard_count; k++) {
         const struct exec_proof_guard *guard = &proof->known->guards[access->first_guard + k];
         assume(proof, bounds, guard->term, guard->holds);
@@ -544,14 +617,38 @@ static bool may_touch(const struct proof *proof, const struct exec_proof_access 
     return false;
 }
 
+/* Takes the loops out of the form whose rounds are limited: the thread touches bytes up to `before`
+ * before its address and up to `after` after it. Returns false if these are too many. */
+static bool take_rounds(const struct proof *proof, const struct exec_proof_access *access,
+                        struct form *form, int64_t *before, int64_t *after)
+{
+    *before = *after = 0;
+    for (unsigned k = 0; k < EXEC_PROOF_LOOPS; k++) {
+        int64_t *factor = &form->factors[AXES + k], bytes;
+        const int64_t rounds = proof->rounds[k];
+        if (*factor == 0 || rounds == 0) continue;
+        /* In the loop the number has changed once less often than behind it. */
+        if (__builtin_mul_overflow(*factor, rounds - (access->within >> k & 1), &bytes) ||
+            (bytes < 0 ? __builtin_sub_overflow(*before, bytes, before)
+                       : __builtin_add_overflow(*after, bytes, after)))
+            return false;
+        *factor = 0;
+    }
+    return true;
+}
+
 /* Adds an access to the layout of its region. Returns false if it does not fit. */
 static bool add_access(const struct proof *proof, const struct exec_proof_access *access,
                        const struct memory_region *region, struct layout *layout)
 {
-    const struct form *form = &proof->forms[access->address];
+    struct form whole = proof->forms[access->address], *form = &whole;
     struct bounds bounds;
-    if (!form->known || form->region != region || layout->place_count == MOST_PLACES) return false;
+    int64_t before, after;
     bounds_of(proof, access, &bounds);
+    if (bounds.never) return true;
+    if (!form->known || form->region != region || layout->place_count == MOST_PLACES ||
+        !take_rounds(proof, access, form, &before, &after))
+        return false;
     if (layout->place_count == 0) {
         layout->form = *form;
         layout->bounds = bounds;
@@ -562,7 +659,9 @@ static bool add_access(const struct proof *proof, const struct exec_proof_access
     }
     struct place *place = &layout->places[layout->place_count++];
     return !__builtin_sub_overflow(form->base, layout->form.base, &place->first) &&
-           !__builtin_add_overflow(place->first, (int64_t)access->bytes, &place->end);
+           !__builtin_add_overflow(place->first, (int64_t)access->bytes, &place->end) &&
+           !__builtin_sub_overflow(place->first, before, &place->first) &&
+           !__builtin_add_overflow(place->end, after, &place->end);
 }
 
 static bool is_modified(const struct proof *proof, const struct memory_region *region)
@@ -583,6 +682,7 @@ static bool is_proven(const struct proof *proof, const struct memory_region *reg
         if (may_touch(proof, access, region) && !add_access(proof, access, region, &layout))
             return false;
     }
+    if (layout.place_count == 0) return true;
     qsort(layout.places, layout.place_count, sizeof *layout.places, by_first);
     find_ranges(proof, &layout);
     return is_apart(&layout);
@@ -609,7 +709,7 @@ void exec_proof_make(const struct exec_launch *launch, struct exec_proven *prove
     const struct exec_proof *known = launch->function->proof;
     proven->count = 0;
     if (known == NULL || launch->watch == NULL) return;
-    struct proof *proof = malloc(sizeof *proof);
+    struct proof *proof = malloc(sizeof *proof + known->term_count * sizeof *proof->forms);
     if (proof == NULL) return; /* then everything is checked */
     memset(proof->is_no_loop, 0, sizeof proof->is_no_loop);
     memset(proof->steps, 0, sizeof proof->steps);
@@ -623,6 +723,8 @@ void exec_proof_make(const struct exec_launch *launch, struct exec_proven *prove
     find_forms(proof);
     bool placed = true;
     for (size_t k = 0; k < known->root_count; k++) placed &= find_region(proof, k);
+    for (size_t k = 0; k < EXEC_PROOF_LOOPS; k++)
+        proof->rounds[k] = rounds_of(proof, &known->loops[k]);
     for (size_t k = 0; placed && k < known->root_count && proven->count < EXEC_PROVEN; k++) {
         const struct memory_region *region = proof->regions[k];
         if (region != NULL && !exec_proof_holds(proven, region) && is_proven(proof, region))

@@ -64,6 +64,13 @@ struct exec_term {
     uint64_t value;
 };
 
+/* A loop of EXEC_TERM_LOOP: another round begins only if the predicate holds, or does not. `term`
+ * 0: nothing is known. `late`: the predicate is of the loop's number as it is in the next round. */
+struct exec_proof_loop {
+    uint32_t term;
+    bool holds, late;
+};
+
 /* A predicate that holds, or does not, wherever the access is executed. */
 struct exec_proof_guard {
     uint32_t term;
@@ -75,17 +82,19 @@ struct exec_proof_access {
     uint32_t address; /* term; 0: unknown */
     uint32_t bytes;
     bool modifies;
+    uint8_t within; /* a bit for each loop that it is in, before the loop's number changes */
     size_t first_guard, guard_count;
     uint64_t roots;
 };
 
-enum { EXEC_PROOF_TERMS = 256, EXEC_PROOF_LOOPS = 4, EXEC_PROOF_ROOTS = 62 };
+enum { EXEC_PROOF_TERMS = 512, EXEC_PROOF_LOOPS = 8, EXEC_PROOF_ROOTS = 62 };
 
 /* What is known of a kernel. Terms 0 is EXEC_TERM_UNKNOWN. */
 struct exec_proof {
     const struct exec_term *terms;
     size_t term_count;
     const struct exec_proof_guard *guards;
+    struct exec_proof_loop loops[EXEC_PROOF_LOOPS];
     const struct exec_proof_access *accesses;
     size_t access_count;
     uint32_t roots[EXEC_PROOF_ROOTS]; /* terms: pointers that are parameters or variables */

@@ -12,18 +12,25 @@ enum {
     MOST_INSTRUCTIONS = 8192, /* of a kernel; in longer ones little is to be proven */
     MOST_DEEP = 48,           /* registers that a value is computed through */
     MOST_BRANCHES = 256,
-    MOST_ACCESSES = 64,
+    MOST_ACCESSES = 128,
     MOST_GUARDS = 256,
 };
 
 /* The bits of roots above those of check/proof.h: shared or local memory; anything. */
 static const uint64_t of_block = UINT64_C(1) << 62, of_anything = UINT64_C(1) << 63;
 
-/* The instructions that write a register. */
+/* The instructions that write a register. Those that move the same number as the first one does
+ * are not counted. */
 struct definitions {
     uint32_t first, second;
     uint32_t count;
     bool plain; /* without guards, and as a whole */
+};
+
+/* A loop that changes a register once in each round: its first instruction, that which changes the
+ * register, and the branch back. */
+struct round {
+    uint32_t begin, change, end;
 };
 
 /* Between instructions `begin` and `end` a predicate holds, or does not. */
@@ -45,10 +52,14 @@ struct proof {
     struct exec_proof_guard guards[MOST_GUARDS];
     size_t guard_count;
     struct exec_proof_access accesses[MOST_ACCESSES];
+    uint32_t places[MOST_ACCESSES]; /* which instruction each is */
     size_t access_count;
     uint32_t roots[EXEC_PROOF_ROOTS];
     size_t root_count;
-    uint32_t loops, depth;
+    struct exec_proof_loop loops[EXEC_PROOF_LOOPS];
+    struct round rounds[EXEC_PROOF_LOOPS];
+    uint32_t loop_count, depth;
+    uint32_t at; /* index of the instruction whose operands are looked at */
 };
 
 /* ---- terms ----------------------------------------------------------------------------------- */
@@ -120,6 +131,16 @@ static uint32_t term_of_symbol(struct proof *proof, const struct ptx_operand *op
 
 static uint32_t term_of_register(struct proof *proof, uint32_t reg);
 
+/* The register's term where instruction `index` reads it: before a loop, what it has been set to
+ * there. */
+static uint32_t term_read(struct proof *proof, uint32_t reg, uint32_t index)
+{
+    const uint32_t found = term_of_register(proof, reg);
+    const struct exec_term *term = &proof->terms[found];
+    const bool before = term->op == EXEC_TERM_LOOP && index < proof->rounds[term->value].begin;
+    return before ? term->a : found;
+}
+
 static uint32_t term_of(struct proof *proof, const struct ptx_operand *operand, uint32_t bytes)
 {
     uint32_t found = 0;
@@ -128,7 +149,7 @@ static uint32_t term_of(struct proof *proof, const struct ptx_operand *operand, 
     if (operand->kind == PTX_OPERAND_SPECIAL) found = term_of_special(proof, operand);
     if (operand->kind == PTX_OPERAND_SYMBOL) found = term_of_symbol(proof, operand);
     if (operand->kind == PTX_OPERAND_REGISTER && operand->reg < proof->source->register_count)
-        found = term_of_register(proof, operand->reg);
+        found = term_read(proof, operand->reg, proof->at);
     return found != 0 && proof->terms[found].bytes == bytes ? found : 0;
 }
 
@@ -251,7 +272,7 @@ static uint32_t calculated(struct proof *proof, const struct ptx_instruction *at
     }
 }
 
-static uint32_t term_of_instruction(struct proof *proof, const struct ptx_instruction *at)
+static uint32_t made_by(struct proof *proof, const struct ptx_instruction *at)
 {
     switch (at->op) {
     case PTX_OP_MOV:
@@ -275,18 +296,51 @@ static uint32_t term_of_instruction(struct proof *proof, const struct ptx_instru
     }
 }
 
+static uint32_t term_of_instruction(struct proof *proof, const struct ptx_instruction *at)
+{
+    const uint32_t before = proof->at;
+    proof->at = (uint32_t)(at - proof->source->instructions);
+    const uint32_t found = made_by(proof, at);
+    proof->at = before;
+    return found;
+}
+
+/* Finds the loop around instruction `change`. Leaves `round` empty if there is none or if it may
+ * go round in several ways: by another branch, in a loop around it, or from its middle. */
+static void find_round(const struct proof *proof, uint32_t change, struct round *round)
+{
+    const struct ptx_function *source = proof->source;
+    struct round found = {.end = 0};
+    unsigned loops = 0;
+    *round = (struct round){.end = 0};
+    for (uint32_t k = change; k < source->instruction_count; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (at->op != PTX_OP_BRA || at->operands[0].target > change) continue;
+        found = (struct round){.begin = at->operands[0].target, .change = change, .end = k};
+        loops++;
+    }
+    for (uint32_t k = 0; k < source->instruction_count && loops == 1; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (at->op != PTX_OP_BRA || (k >= found.begin && k <= found.end)) continue;
+        const uint32_t target = at->operands[0].target;
+        if (target > found.begin && target <= found.end) return;
+    }
+    if (loops == 1) *round = found;
+}
+
 /* A register that gets a value before a loop and another, made of the last one, in each round. */
 static uint32_t term_of_loop(struct proof *proof, uint32_t reg, const struct definitions *of)
 {
     const struct ptx_instruction *code = proof->source->instructions;
     const uint32_t first = term_of_instruction(proof, &code[of->first]);
-    if (first == 0 || proof->loops == EXEC_PROOF_LOOPS) return 0;
+    if (first == 0 || proof->loop_count == EXEC_PROOF_LOOPS) return 0;
     const struct exec_term new = {.op = EXEC_TERM_LOOP,
                                   .bytes = proof->terms[first].bytes,
                                   .a = first,
-                                  .value = proof->loops++};
+                                  .value = proof->loop_count};
     const uint32_t loop = term(proof, new, 1);
     if (loop == 0) return 0;
+    find_round(proof, of->second, &proof->rounds[proof->loop_count++]);
     proof->term_of[reg] = loop + 1;
     const uint32_t next = term_of_instruction(proof, &code[of->second]);
     if (next == 0) proof->terms[loop].op = EXEC_TERM_UNKNOWN;
@@ -437,6 +491,58 @@ static void find_stretches(struct proof *proof)
     }
 }
 
+/* Returns whether the change happens in every round that comes to its end. */
+static bool is_in_each(const struct ptx_function *source, const struct round *round)
+{
+    for (uint32_t k = round->begin; k < round->change; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (at->op != PTX_OP_BRA) continue;
+        const uint32_t target = at->operands[0].target;
+        if (target > round->change && target <= round->end) return false;
+    }
+    return true;
+}
+
+/* Returns whether the comparison `at` is of a register that the same loop changes once in each
+ * round. *late: it comes after the change. */
+static bool tells_rounds(const struct proof *proof, const struct ptx_instruction *at,
+                         const struct round *round, bool *late)
+{
+    const uint32_t index = (uint32_t)(at - proof->source->instructions);
+    for (uint8_t k = 1; k < at->operand_count; k++) {
+        const struct ptx_operand *operand = &at->operands[k];
+        if (operand->kind != PTX_OPERAND_REGISTER || proof->term_of[operand->reg] == 0 ||
+            proof->definitions[operand->reg].count != 2)
+            continue;
+        const struct exec_term *term = &proof->terms[proof->term_of[operand->reg] - 1];
+        if (term->op != EXEC_TERM_LOOP) continue;
+        const struct round *its = &proof->rounds[term->value];
+        *late = index > its->change;
+        return its->end == round->end && index > its->begin && index < its->end &&
+               is_in_each(proof->source, its);
+    }
+    return false;
+}
+
+/* Finds on what it depends whether a loop goes on, and which accesses are in it. */
+static void find_ends(struct proof *proof)
+{
+    for (uint32_t k = 0; k < proof->loop_count; k++) {
+        const struct round *round = &proof->rounds[k];
+        for (size_t l = 0; l < proof->access_count; l++)
+            if (proof->places[l] >= round->begin && proof->places[l] < round->change)
+                proof->accesses[l].within |= (uint8_t)(1u << k);
+        const struct ptx_instruction *back = &proof->source->instructions[round->end];
+        if (round->end == 0 || back->guard == PTX_NO_REGISTER) continue;
+        const struct definitions *of = &proof->definitions[back->guard];
+        const uint32_t guard = term_of_register(proof, back->guard);
+        if (guard != 0 && tells_rounds(proof, &proof->source->instructions[of->first], round,
+                                       &proof->loops[k].late))
+            proof->loops[k].term = guard;
+        proof->loops[k].holds = !back->guard_negated;
+    }
+}
+
 static void add_guard(struct proof *proof, struct exec_proof_guard guard)
 {
     if (guard.term == 0 || proof->guard_count == MOST_GUARDS) return;
@@ -467,7 +573,7 @@ static bool add_access(struct proof *proof, const struct ptx_instruction *at,
                                          .first_guard = proof->guard_count,
                                          .roots = roots & ~of_block};
     if (is_known && address->reg != PTX_NO_REGISTER && address->variable == NULL) {
-        access->address = both(proof, EXEC_TERM_ADD, 8, term_of_register(proof, address->reg),
+        access->address = both(proof, EXEC_TERM_ADD, 8, term_read(proof, address->reg, index),
                                number(proof, 8, (uint64_t)address->offset));
     } else if (is_known && address->reg == PTX_NO_REGISTER) {
         access->address = term_of_symbol(proof, address);
@@ -478,7 +584,7 @@ static bool add_access(struct proof *proof, const struct ptx_instruction *at,
     if (at->guard != PTX_NO_REGISTER)
         add_guard(proof, (struct exec_proof_guard){.term = term_of_register(proof, at->guard),
                                                    .holds = !at->guard_negated});
-    proof->access_count++;
+    proof->places[proof->access_count++] = index;
     return true;
 }
 
@@ -561,14 +667,25 @@ static bool note_accesses(struct proof *proof)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* Returns whether both instructions move the same number into a register. */
+static bool moves_same(const struct ptx_instruction *a, const struct ptx_instruction *b)
+{
+    const struct ptx_operand *from = &a->operands[1], *too = &b->operands[1];
+    return a->op == PTX_OP_MOV && b->op == PTX_OP_MOV && a->type == b->type &&
+           from->kind == PTX_OPERAND_IMMEDIATE && too->kind == PTX_OPERAND_IMMEDIATE &&
+           from->bits == too->bits;
+}
+
 static void define(struct proof *proof, uint32_t index, const struct ptx_operand *to, bool plain)
 {
+    const struct ptx_instruction *code = proof->source->instructions;
     if (to->kind == PTX_OPERAND_REGISTER || to->kind == PTX_OPERAND_PAIR) {
         const uint32_t regs[2] = {to->reg,
                                   to->kind == PTX_OPERAND_PAIR ? to->second : PTX_NO_REGISTER};
         for (unsigned k = 0; k < 2; k++) {
             if (regs[k] >= proof->source->register_count) continue;
             struct definitions *of = &proof->definitions[regs[k]];
+            if (of->count == 1 && plain && moves_same(&code[of->first], &code[index])) continue;
             *(of->count == 0 ? &of->first : &of->second) = index;
             of->plain = (of->count == 0 || of->plain) && plain && to->kind == PTX_OPERAND_REGISTER;
             of->count++;
@@ -606,6 +723,7 @@ static const struct exec_proof *conclude(struct proof *proof)
     made->term_count = proof->term_count;
     made->access_count = proof->access_count;
     memcpy(made->roots, proof->roots, sizeof made->roots);
+    memcpy(made->loops, proof->loops, sizeof made->loops);
     made->root_count = proof->root_count;
     return made;
 }
@@ -630,7 +748,10 @@ const struct exec_proof *lower_proof(struct lower *lower)
         find_definitions(proof);
         find_roots(proof);
         find_stretches(proof);
-        if (note_accesses(proof)) made = conclude(proof);
+        if (note_accesses(proof)) {
+            find_ends(proof);
+            made = conclude(proof);
+        }
     }
     free(proof->definitions);
     free(proof->term_of);
