@@ -438,7 +438,7 @@ static void prove(const struct exec_program *program, const char *name, const st
     memcpy(launch.grid, shape->grid, sizeof launch.grid);
     memcpy(launch.block, shape->block, sizeof launch.block);
     ck_assert_ptr_nonnull(launch.function);
-    exec_proof_make(&launch, proven);
+    exec_proof_make(&launch, exec_texture_region, proven);
     exec_racecheck_destroy(watch);
 }
 

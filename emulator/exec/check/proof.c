@@ -1,6 +1,5 @@
 #include "emulator/exec/check/proof.h"
 #include "emulator/exec/decoded.h"
-#include "emulator/exec/machine/texture.h"
 #include "emulator/memory/memory.h"
 
 #include <stdlib.h>
@@ -691,20 +690,20 @@ static bool is_proven(const struct proof *proof, const struct memory_region *reg
 /* Finds the region that a root points to, or that its texture is in. Returns false if it may be any
  * region: that of a variable that is not found, or those of a texture with several levels. Other
  * parameters are numbers. */
-static bool find_region(struct proof *proof, size_t root)
+static bool find_region(struct proof *proof, exec_proof_texels *texels, size_t root)
 {
     const struct exec_term *term = &proof->known->terms[proof->known->roots[root]];
     const struct form *form = &proof->forms[proof->known->roots[root]];
     proof->regions[root] = form->region;
     if (form->region != NULL) return true;
     if (term->op != EXEC_TERM_PARAMETER || !form->known) return false;
-    const struct exec_texture *texture = exec_texture_find((uint64_t)form->base);
-    if (texture == NULL) return true;
-    proof->regions[root] = memory_find(texture->address);
-    return texture->level_count == 0;
+    bool several = false;
+    proof->regions[root] = texels((uint64_t)form->base, &several);
+    return !several;
 }
 
-void exec_proof_make(const struct exec_launch *launch, struct exec_proven *proven)
+void exec_proof_make(const struct exec_launch *launch, exec_proof_texels *texels,
+                     struct exec_proven *proven)
 {
     const struct exec_proof *known = launch->function->proof;
     proven->count = 0;
@@ -722,7 +721,7 @@ void exec_proof_make(const struct exec_launch *launch, struct exec_proven *prove
     }
     find_forms(proof);
     bool placed = true;
-    for (size_t k = 0; k < known->root_count; k++) placed &= find_region(proof, k);
+    for (size_t k = 0; k < known->root_count; k++) placed &= find_region(proof, texels, k);
     for (size_t k = 0; k < EXEC_PROOF_LOOPS; k++)
         proof->rounds[k] = rounds_of(proof, &known->loops[k]);
     for (size_t k = 0; placed && k < known->root_count && proven->count < EXEC_PROVEN; k++) {

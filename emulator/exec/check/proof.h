@@ -110,8 +110,13 @@ struct exec_proven {
     size_t count;
 };
 
+/* Returns the region of the texels of a texture or surface object; NULL: there is no such object.
+ * *several: they may be in other regions, too. */
+typedef const struct memory_region *exec_proof_texels(uint64_t handle, bool *several);
+
 /* Fills in `proven`; for a launch that is race-checked. */
-void exec_proof_make(const struct exec_launch *launch, struct exec_proven *proven);
+void exec_proof_make(const struct exec_launch *launch, exec_proof_texels *texels,
+                     struct exec_proven *proven);
 
 static inline bool exec_proof_holds(const struct exec_proven *proven,
                                     const struct memory_region *region)

@@ -14,6 +14,7 @@
 #include "emulator/exec/machine/pool.h"
 #include "emulator/exec/machine/private.h"
 #include "emulator/exec/machine/probe.h"
+#include "emulator/exec/machine/texture.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -776,7 +777,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         if (!runs_together(launch)) grid = kept_take(launch, &needs);
         if (grid == NULL) grid = grid_create(launch, &needs);
         if (grid != NULL) probe_begin(grid);
-        if (grid != NULL) exec_proof_make(launch, &grid->proven);
+        if (grid != NULL) exec_proof_make(launch, exec_texture_region, &grid->proven);
     }
     if (launch->paused != NULL) *launch->paused = NULL;
     if (grid == NULL) {

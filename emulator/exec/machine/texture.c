@@ -1,6 +1,7 @@
 /* The table of texture and surface objects. */
 #include "emulator/exec/machine/texture.h"
 #include "emulator/base/array.h"
+#include "emulator/memory/memory.h"
 
 #include <stddef.h>
 
@@ -26,6 +27,13 @@ void exec_texture_remove(uint64_t handle)
 const struct exec_texture *exec_texture_find(uint64_t handle)
 {
     return handle - 1 < textures.count ? textures.entries[handle - 1] : NULL;
+}
+
+const struct memory_region *exec_texture_region(uint64_t handle, bool *several)
+{
+    const struct exec_texture *texture = exec_texture_find(handle);
+    *several = texture != NULL && texture->level_count > 0;
+    return texture != NULL ? memory_find(texture->address) : NULL;
 }
 
 uint32_t exec_texel_bytes(const struct exec_texture *texture)

@@ -25,6 +25,8 @@ enum exec_texel {
     EXEC_TEXEL_F32,
 };
 
+struct memory_region;
+
 enum exec_addressing {
     EXEC_ADDRESS_WRAP,
     EXEC_ADDRESS_CLAMP,
@@ -69,6 +71,10 @@ void exec_texture_remove(uint64_t handle);
 
 /* Returns the handle's object; NULL: there is none, or it was removed. */
 const struct exec_texture *exec_texture_find(uint64_t handle);
+
+/* Returns the region that the object's texels are in; NULL: there is no such object, or no region.
+ * *several: it has several levels, which may be in other regions, too. */
+const struct memory_region *exec_texture_region(uint64_t handle, bool *several);
 
 /* Returns the bytes of one texel. */
 uint32_t exec_texel_bytes(const struct exec_texture *texture);
