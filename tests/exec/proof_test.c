@@ -7,25 +7,23 @@
 #include "emulator/exec/machine/texture.h"
 #include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
+#include "tests/exec/text.h"
 
 #include <check.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 6000, ROOM = 16384, SITES = 4, ROUNDS = 4, SLOTS = SITES * ROUNDS };
+enum { PROGRAMS = 6000, SITES = 4, ROUNDS = 4, SLOTS = SITES * ROUNDS };
 
 struct parameters {
     uint64_t p, q, table;
     uint32_t n, w;
 };
 
-struct text {
-    char ptx[ROOM];
-    size_t length;
-    uint32_t state; /* of the random numbers */
-    bool records;   /* the kernel records its addresses and accesses nothing */
+struct kernel {
+    struct text text;
+    bool records; /* the kernel records its addresses and accesses nothing */
     unsigned sites, labels;
     uint32_t usual; /* the state from which most sites' indexes are made, so that they agree */
     uint32_t scale; /* bytes from an index to the next */
@@ -35,83 +33,68 @@ struct text {
     bool stores[SITES], of_q[SITES];
 };
 
-static __attribute__((format(printf, 2, 3))) void say(struct text *text, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    const int written = vsnprintf(text->ptx + text->length, ROOM - text->length, format, list);
-    va_end(list);
-    text->length += (size_t)written;
-    ck_assert_uint_lt(text->length, ROOM);
-}
+#define say(kernel, ...) text_say(&(kernel)->text, __VA_ARGS__)
+#define below(kernel, limit) text_below(&(kernel)->text, limit)
 
-static uint32_t below(struct text *text, uint32_t limit)
+static const char *one_of(struct kernel *kernel, const char *const *words, uint32_t count)
 {
-    text->state ^= text->state << 13;
-    text->state ^= text->state >> 17;
-    text->state ^= text->state << 5;
-    return (text->state >> 8) % limit;
+    return words[below(kernel, count)];
 }
-
-static const char *one_of(struct text *text, const char *const *words, uint32_t count)
-{
-    return words[below(text, count)];
-}
-#define ONE_OF(text, ...)                                                                          \
-    one_of(text, (const char *const[]){__VA_ARGS__},                                               \
+#define ONE_OF(kernel, ...)                                                                        \
+    one_of(kernel, (const char *const[]){__VA_ARGS__},                                             \
            (uint32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
 
 /* Registers that hold indexes: of the thread, or of what it does in a loop. */
-static const char *index_of(struct text *text)
+static const char *index_of(struct kernel *kernel)
 {
-    return ONE_OF(text, "%x", "%x", "%x", "%y", "%tx", "%ty", "%bx", "%k", "%k", "%old", "%either",
-                  "%minus", "%line");
+    return ONE_OF(kernel, "%x", "%x", "%x", "%y", "%tx", "%ty", "%bx", "%k", "%k", "%old",
+                  "%either", "%minus", "%line");
 }
 
 /* Writes an index into %i, with the help of %j. */
-static void say_index(struct text *text)
+static void say_index(struct kernel *kernel)
 {
-    const char *a = index_of(text), *b = index_of(text);
-    switch (below(text, text->loops ? 20 : 14)) {
+    const char *a = index_of(kernel), *b = index_of(kernel);
+    switch (below(kernel, kernel->loops ? 20 : 14)) {
     case 0:
-        say(text, "mov.u32 %%i, %s;\n", a);
+        say(kernel, "mov.u32 %%i, %s;\n", a);
         break;
     case 12:
-        say(text, "mul.lo.s32 %%j, %s, %s; and.b32 %%i, %%j, %s;\n",
-            ONE_OF(text, "%x", "%tx", "%k"), ONE_OF(text, "1", "4", "2"),
-            ONE_OF(text, "15", "60", "31", "63", "7", "62", "%w"));
+        say(kernel, "mul.lo.s32 %%j, %s, %s; and.b32 %%i, %%j, %s;\n",
+            ONE_OF(kernel, "%x", "%tx", "%k"), ONE_OF(kernel, "1", "4", "2"),
+            ONE_OF(kernel, "15", "60", "31", "63", "7", "62", "%w"));
         break;
     case 1:
     case 2:
     case 3:
-        say(text, "mad.lo.s32 %%i, %s, %s, %s;\n", ONE_OF(text, "%y", "%y", "%k"),
-            ONE_OF(text, "%w", "%w", "%w", "%n", "64"), ONE_OF(text, "%x", "%x", "%k"));
+        say(kernel, "mad.lo.s32 %%i, %s, %s, %s;\n", ONE_OF(kernel, "%y", "%y", "%k"),
+            ONE_OF(kernel, "%w", "%w", "%w", "%n", "64"), ONE_OF(kernel, "%x", "%x", "%k"));
         break;
     case 4:
-        say(text, "mad.lo.s32 %%i, %s, %s, %s;\n", a, ONE_OF(text, "%w", "%n", "32", "3"), b);
+        say(kernel, "mad.lo.s32 %%i, %s, %s, %s;\n", a, ONE_OF(kernel, "%w", "%n", "32", "3"), b);
         break;
     case 5:
-        say(text, "not.b32 %%j, %s; add.s32 %%i, %%n, %%j;\n", a);
+        say(kernel, "not.b32 %%j, %s; add.s32 %%i, %%n, %%j;\n", a);
         break;
     case 6:
-        say(text, "sub.s32 %%i, %s, %s;\n", a, b);
+        say(kernel, "sub.s32 %%i, %s, %s;\n", a, b);
         break;
     case 7:
-        say(text, "shl.b32 %%j, %s, %u; or.b32 %%i, %%j, %s;\n",
-            ONE_OF(text, "%x", "%x", "%y", "%k", "%bx"), below(text, 5),
-            ONE_OF(text, "1", "3", "4", "%tx", "%tx", "%x", "%k"));
+        say(kernel, "shl.b32 %%j, %s, %u; or.b32 %%i, %%j, %s;\n",
+            ONE_OF(kernel, "%x", "%x", "%y", "%k", "%bx"), below(kernel, 5),
+            ONE_OF(kernel, "1", "3", "4", "%tx", "%tx", "%x", "%k"));
         break;
     case 8:
-        say(text, "add.s32 %%i, %s, %s;\n", a, ONE_OF(text, "1", "-1", "%w", "%n"));
+        say(kernel, "add.s32 %%i, %s, %s;\n", a, ONE_OF(kernel, "1", "-1", "%w", "%n"));
         break;
     case 9:
-        say(text, "mad.lo.s32 %%i, %%x, %%w, %s;\n", b);
+        say(kernel, "mad.lo.s32 %%i, %%x, %%w, %s;\n", b);
         break;
     case 10:
-        say(text, "sub.s32 %%j, %%k, %%old; add.s32 %%i, %%j, %%x;\n");
+        say(kernel, "sub.s32 %%j, %%k, %%old; add.s32 %%i, %%j, %%x;\n");
         break;
     case 11:
-        say(text, "mov.u32 %%i, %%line;\n");
+        say(kernel, "mov.u32 %%i, %%line;\n");
         break;
     case 14:
     case 15:
@@ -119,198 +102,199 @@ static void say_index(struct text *text)
     case 17:
     case 18:
     case 19: /* a row for each thread */
-        say(text, "mad.lo.s32 %%i, %%x, %u, %%step;\n", text->pitch);
+        say(kernel, "mad.lo.s32 %%i, %%x, %u, %%step;\n", kernel->pitch);
         break;
     default:
-        say(text, "mul.lo.s32 %%j, %s, %s; add.s32 %%i, %%j, %s;\n", a,
-            ONE_OF(text, "2", "3", "-1", "%w"), b);
+        say(kernel, "mul.lo.s32 %%j, %s, %s; add.s32 %%i, %%j, %s;\n", a,
+            ONE_OF(kernel, "2", "3", "-1", "%w"), b);
     }
 }
 
 /* Each site has registers of its own, so that each is written once. */
-static void say_address(struct text *text, unsigned site)
+static void say_address(struct kernel *kernel, unsigned site)
 {
-    const char *base = text->of_q[site] ? "%q" : "%p";
-    const uint32_t scale = below(text, 16) == 0 ? text->bytes[site] : text->scale;
-    const bool is_signed = below(text, 4) != 0, usual = below(text, 5) != 0;
-    char *from = text->ptx + text->length;
-    const uint32_t state = text->state;
-    if (usual) text->state = text->usual;
-    say_index(text);
-    if (usual) text->state = state;
-    if (below(text, 5) == 0) { /* the next step of an unrolled loop */
+    const char *base = kernel->of_q[site] ? "%q" : "%p";
+    const uint32_t scale = below(kernel, 16) == 0 ? kernel->bytes[site] : kernel->scale;
+    const bool is_signed = below(kernel, 4) != 0, usual = below(kernel, 5) != 0;
+    char *from = kernel->text.ptx + kernel->text.length;
+    const uint32_t state = kernel->text.state;
+    if (usual) kernel->text.state = kernel->usual;
+    say_index(kernel);
+    if (usual) kernel->text.state = state;
+    if (below(kernel, 5) == 0) { /* the next step of an unrolled loop */
         for (char *at = from; (at = strstr(at, "%i")) != NULL; at += 2) at[1] = 'h';
-        say(text, "add.s32 %%i, %%h, %%all;\n");
+        say(kernel, "add.s32 %%i, %%h, %%all;\n");
     }
     for (char *at = from; (at = strpbrk(at, "hij")) != NULL; at++)
         if (at[-1] == '%') at[0] = (char)((*at == 'h' ? 'I' : *at == 'i' ? 'A' : 'E') + (int)site);
-    if (below(text, 3) == 0)
-        say(text, "cvt.%s64.%s32 %%l%u, %%%c; mad.lo.s64 %%a%u, %%l%u, %u, %s;\n",
+    if (below(kernel, 3) == 0)
+        say(kernel, "cvt.%s64.%s32 %%l%u, %%%c; mad.lo.s64 %%a%u, %%l%u, %u, %s;\n",
             is_signed ? "s" : "u", is_signed ? "s" : "u", site, 'A' + (char)site, site, site, scale,
             base);
     else
-        say(text, "mul.wide.%s32 %%l%u, %%%c, %u; add.s64 %%a%u, %s, %%l%u;\n",
+        say(kernel, "mul.wide.%s32 %%l%u, %%%c, %u; add.s64 %%a%u, %s, %%l%u;\n",
             is_signed ? "s" : "u", site, 'A' + (char)site, scale, site, base, site);
 }
 
-static void say_test(struct text *text)
+static void say_test(struct kernel *kernel)
 {
-    say(text, "setp.%s.%s32 %%c%u, %s, %s;\n", ONE_OF(text, "lt", "ge", "gt", "le", "eq", "ne"),
-        ONE_OF(text, "s", "u"), text->labels, index_of(text),
-        ONE_OF(text, "%n", "%w", "%n", "%w", "0", "5"));
+    say(kernel, "setp.%s.%s32 %%c%u, %s, %s;\n", ONE_OF(kernel, "lt", "ge", "gt", "le", "eq", "ne"),
+        ONE_OF(kernel, "s", "u"), kernel->labels, index_of(kernel),
+        ONE_OF(kernel, "%n", "%w", "%n", "%w", "0", "5"));
 }
 
 /* Accesses a place, perhaps under a predicate of its own. */
-static void say_site(struct text *text)
+static void say_site(struct kernel *kernel)
 {
-    const unsigned site = text->sites;
+    const unsigned site = kernel->sites;
     if (site == SITES) return;
-    text->sites++;
-    text->bytes[site] = (uint32_t[]){4, 4, 4, 8, 1, 2}[below(text, 6)];
-    while (text->bytes[site] > text->scale && below(text, 8) != 0) text->bytes[site] /= 2;
-    text->stores[site] = below(text, 3) != 0;
-    text->of_q[site] = below(text, 4) == 0;
+    kernel->sites++;
+    kernel->bytes[site] = (uint32_t[]){4, 4, 4, 8, 1, 2}[below(kernel, 6)];
+    while (kernel->bytes[site] > kernel->scale && below(kernel, 8) != 0) kernel->bytes[site] /= 2;
+    kernel->stores[site] = below(kernel, 3) != 0;
+    kernel->of_q[site] = below(kernel, 4) == 0;
     const uint32_t offset =
-        below(text, 3) == 0 ? text->bytes[site] * below(text, text->scale / text->bytes[site] + 1)
-                            : 0;
-    say_address(text, site);
-    const unsigned test = text->labels;
-    const bool guarded = below(text, 5) == 0;
+        below(kernel, 3) == 0
+            ? kernel->bytes[site] * below(kernel, kernel->scale / kernel->bytes[site] + 1)
+            : 0;
+    say_address(kernel, site);
+    const unsigned test = kernel->labels;
+    const bool guarded = below(kernel, 5) == 0;
     if (guarded) {
-        say_test(text);
-        text->labels++;
-        say(text, "@%s%%c%u ", ONE_OF(text, "", "!"), test);
+        say_test(kernel);
+        kernel->labels++;
+        say(kernel, "@%s%%c%u ", ONE_OF(kernel, "", "!"), test);
     }
-    if (text->records) say(text, "add.s64 %%a%u, %%a%u, %u; ", site, site, offset);
-    if (text->records && guarded) { /* the guard again */
-        const char *before = text->ptx + text->length;
+    if (kernel->records) say(kernel, "add.s64 %%a%u, %%a%u, %u; ", site, site, offset);
+    if (kernel->records && guarded) { /* the guard again */
+        const char *before = kernel->text.ptx + kernel->text.length;
         while (*before != '@') before--;
         char guard[16] = "";
         snprintf(guard, sizeof guard, "%.*s", (int)strcspn(before, " "), before);
-        say(text, "%s st.global.u64 [%%slot+%u], %%a%u;\n", guard, site * ROUNDS * 8, site);
-    } else if (text->records) {
-        say(text, "st.global.u64 [%%slot+%u], %%a%u;\n", site * ROUNDS * 8, site);
-    } else if (text->stores[site]) {
-        say(text, "st.global.u%u [%%a%u+%u], %%v%u;\n", 8 * text->bytes[site], site, offset,
-            8 * text->bytes[site]);
+        say(kernel, "%s st.global.u64 [%%slot+%u], %%a%u;\n", guard, site * ROUNDS * 8, site);
+    } else if (kernel->records) {
+        say(kernel, "st.global.u64 [%%slot+%u], %%a%u;\n", site * ROUNDS * 8, site);
+    } else if (kernel->stores[site]) {
+        say(kernel, "st.global.u%u [%%a%u+%u], %%v%u;\n", 8 * kernel->bytes[site], site, offset,
+            8 * kernel->bytes[site]);
     } else {
-        say(text, "ld.global.u%u %%v%u, [%%a%u+%u];\n", 8 * text->bytes[site],
-            8 * text->bytes[site], site, offset);
+        say(kernel, "ld.global.u%u %%v%u, [%%a%u+%u];\n", 8 * kernel->bytes[site],
+            8 * kernel->bytes[site], site, offset);
     }
 }
 
 /* Writes accesses behind a condition: an if, an if and else, or an exit. */
-static void say_condition(struct text *text)
+static void say_condition(struct kernel *kernel)
 {
-    const unsigned test = text->labels++;
-    const bool joined = below(text, 2) == 0;
-    text->labels++;
-    say(text, "setp.%s.s32 %%c%u, %s, %s;\n", ONE_OF(text, "ge", "gt", "lt", "ne"), test,
-        ONE_OF(text, "%x", "%y", "%tx", "%k", "%old", "%line"),
-        ONE_OF(text, "%n", "%w", "0", "%n"));
-    say(text, "setp.ge.%s32 %%d%u, %s, %s;\n", ONE_OF(text, "s", "u"), test,
-        ONE_OF(text, "%x", "%y", "%minus", "%line"), ONE_OF(text, "%n", "%w"));
+    const unsigned test = kernel->labels++;
+    const bool joined = below(kernel, 2) == 0;
+    kernel->labels++;
+    say(kernel, "setp.%s.s32 %%c%u, %s, %s;\n", ONE_OF(kernel, "ge", "gt", "lt", "ne"), test,
+        ONE_OF(kernel, "%x", "%y", "%tx", "%k", "%old", "%line"),
+        ONE_OF(kernel, "%n", "%w", "0", "%n"));
+    say(kernel, "setp.ge.%s32 %%d%u, %s, %s;\n", ONE_OF(kernel, "s", "u"), test,
+        ONE_OF(kernel, "%x", "%y", "%minus", "%line"), ONE_OF(kernel, "%n", "%w"));
     if (joined)
-        say(text, "%s.pred %%e%u, %%c%u, %%d%u;\n", ONE_OF(text, "or", "or", "and"), test, test,
+        say(kernel, "%s.pred %%e%u, %%c%u, %%d%u;\n", ONE_OF(kernel, "or", "or", "and"), test, test,
             test);
-    const char *which = joined ? "e" : ONE_OF(text, "c", "d");
-    switch (below(text, 5)) {
+    const char *which = joined ? "e" : ONE_OF(kernel, "c", "d");
+    switch (below(kernel, 5)) {
     case 0: /* the second site has a way around the test */
-        say(text, "@%s%%d%u bra M%u;\n@%%%s%u bra L%u;\n", ONE_OF(text, "", "!"), test, test, which,
-            test, test);
-        say_site(text);
-        say(text, "M%u:\n", test);
-        say_site(text);
-        say(text, "L%u:\n", test);
+        say(kernel, "@%s%%d%u bra M%u;\n@%%%s%u bra L%u;\n", ONE_OF(kernel, "", "!"), test, test,
+            which, test, test);
+        say_site(kernel);
+        say(kernel, "M%u:\n", test);
+        say_site(kernel);
+        say(kernel, "L%u:\n", test);
         break;
     case 1:
-        say(text, "@%s%%%s%u exit;\n", ONE_OF(text, "", "", "!"), which, test);
-        say_site(text);
+        say(kernel, "@%s%%%s%u exit;\n", ONE_OF(kernel, "", "", "!"), which, test);
+        say_site(kernel);
         break;
     case 2:
-        say(text, "@%s%%%s%u bra L%u;\n", ONE_OF(text, "", "!"), which, test, test);
-        say_site(text);
-        say(text, "bra M%u;\nL%u:\n", test, test);
-        say_site(text);
-        say(text, "M%u:\n", test);
+        say(kernel, "@%s%%%s%u bra L%u;\n", ONE_OF(kernel, "", "!"), which, test, test);
+        say_site(kernel);
+        say(kernel, "bra M%u;\nL%u:\n", test, test);
+        say_site(kernel);
+        say(kernel, "M%u:\n", test);
         break;
     default:
-        say(text, "@%s%%%s%u bra L%u;\n", ONE_OF(text, "", "", "!"), which, test, test);
-        say_site(text);
-        if (below(text, 2) == 0) say_site(text);
-        say(text, "L%u:\n", test);
+        say(kernel, "@%s%%%s%u bra L%u;\n", ONE_OF(kernel, "", "", "!"), which, test, test);
+        say_site(kernel);
+        if (below(kernel, 2) == 0) say_site(kernel);
+        say(kernel, "L%u:\n", test);
     }
 }
 
 /* Writes the end of a round: the count, up or down, and the branch back, in whatever order. */
-static void say_end_of_round(struct text *text, unsigned rounds)
+static void say_end_of_round(struct kernel *kernel, unsigned rounds)
 {
-    const char *slot = text->records ? "add.s64 %slot, %slot, 8;" : "";
-    switch (below(text, 6)) {
+    const char *slot = kernel->records ? "add.s64 %slot, %slot, 8;" : "";
+    switch (below(kernel, 6)) {
     case 4: /* there are two ways back */
-        say(text,
+        say(kernel,
             "add.u32 %%round, %%round, 1; %s setp.lt.u32 %%back, %%round, %u; @%%back bra LOOP;\n"
             "setp.lt.u32 %%again, %%round, %u;\n",
             slot, ROUNDS, rounds);
         break;
     case 0:
-        say(text, "setp.lt.u32 %%again, %%round, %u; add.u32 %%round, %%round, 1; %s\n", rounds - 1,
-            slot);
+        say(kernel, "setp.lt.u32 %%again, %%round, %u; add.u32 %%round, %%round, 1; %s\n",
+            rounds - 1, slot);
         break;
     case 1:
-        say(text, "add.s32 %%round, %%round, 1; %s setp.ne.s32 %%again, %%round, %u;\n", slot,
+        say(kernel, "add.s32 %%round, %%round, 1; %s setp.ne.s32 %%again, %%round, %u;\n", slot,
             rounds);
         break;
     case 2:
-        say(text, "add.s32 %%down, %%down, -1; %s setp.gt.s32 %%again, %%down, %d;\n", slot,
+        say(kernel, "add.s32 %%down, %%down, -1; %s setp.gt.s32 %%again, %%down, %d;\n", slot,
             (int)ROUNDS - (int)rounds);
         break;
     case 3: /* the count is not changed in each round */
-        say(text,
+        say(kernel,
             "setp.eq.s32 %%odd, %%tx, 3; @%%odd bra SAME; add.s32 %%down, %%down, -1; SAME:\n"
             "add.s32 %%round, %%round, 1; %s setp.gt.s32 %%again, %%down, %d;\n"
             "setp.ge.s32 %%odd, %%round, %u; @%%odd bra OUT;\n",
             slot, (int)ROUNDS - (int)rounds, ROUNDS);
         break;
     default:
-        say(text, "add.u32 %%round, %%round, 1; %s setp.le.u32 %%again, %%round, %u;\n", slot,
+        say(kernel, "add.u32 %%round, %%round, 1; %s setp.le.u32 %%again, %%round, %u;\n", slot,
             rounds - 1);
     }
-    say(text, "@%%again bra LOOP; OUT:\n");
+    say(kernel, "@%%again bra LOOP; OUT:\n");
 }
 
 /* A loop of at most ROUNDS rounds, in which %k grows. */
-static void say_loop(struct text *text)
+static void say_loop(struct kernel *kernel)
 {
     static const char *const steps[] = {"%all", "%all", "1", "1", "4", "%w", "%less"};
-    const unsigned rounds = 1 + below(text, ROUNDS);
-    say(text, "mov.u32 %%round, 0; mov.u32 %%down, %u;\n", ROUNDS);
-    if (text->records) say(text, "mov.u64 %%first, %%slot;\n");
-    say(text, "LOOP:\n");
-    if (below(text, 2) == 0)
-        say(text, "add.s32 %%old, %%k, 0;\n");
+    const unsigned rounds = 1 + below(kernel, ROUNDS);
+    say(kernel, "mov.u32 %%round, 0; mov.u32 %%down, %u;\n", ROUNDS);
+    if (kernel->records) say(kernel, "mov.u64 %%first, %%slot;\n");
+    say(kernel, "LOOP:\n");
+    if (below(kernel, 2) == 0)
+        say(kernel, "add.s32 %%old, %%k, 0;\n");
     else
-        say(text, "mov.u32 %%old, %%x;\n");
-    if (below(text, 2) == 0)
-        say_condition(text);
+        say(kernel, "mov.u32 %%old, %%x;\n");
+    if (below(kernel, 2) == 0)
+        say_condition(kernel);
     else
-        say_site(text);
-    const bool skips = below(text, 6) == 0;
-    if (skips) say(text, "setp.eq.s32 %%first_odd, %%round, 1; @%%first_odd bra KEEP;\n");
-    say(text, "add.s32 %%k, %%k, %s;\n", one_of(text, steps, sizeof steps / sizeof *steps));
-    say(text, "add.s32 %%step, %%step, %s;\n", ONE_OF(text, "1", "1", "2", "-1"));
-    if (skips) say(text, "KEEP:\n");
-    if (below(text, 3) == 0) say_site(text);
-    say_end_of_round(text, rounds);
-    if (text->records) say(text, "mov.u64 %%slot, %%first;\n");
+        say_site(kernel);
+    const bool skips = below(kernel, 6) == 0;
+    if (skips) say(kernel, "setp.eq.s32 %%first_odd, %%round, 1; @%%first_odd bra KEEP;\n");
+    say(kernel, "add.s32 %%k, %%k, %s;\n", one_of(kernel, steps, sizeof steps / sizeof *steps));
+    say(kernel, "add.s32 %%step, %%step, %s;\n", ONE_OF(kernel, "1", "1", "2", "-1"));
+    if (skips) say(kernel, "KEEP:\n");
+    if (below(kernel, 3) == 0) say_site(kernel);
+    say_end_of_round(kernel, rounds);
+    if (kernel->records) say(kernel, "mov.u64 %%slot, %%first;\n");
 }
 
-static void make(struct text *text, uint32_t seed, bool records)
+static void make(struct kernel *kernel, uint32_t seed, bool records)
 {
-    *text = (struct text){.state = 2654435761u * (seed + 1), .records = records};
-    text->usual = 2246822519u * (seed + 1);
-    text->scale = (uint32_t[]){1, 4, 4, 8, 12, 16}[below(text, 6)];
-    say(text,
+    *kernel = (struct kernel){.text.state = 2654435761u * (seed + 1), .records = records};
+    kernel->usual = 2246822519u * (seed + 1);
+    kernel->scale = (uint32_t[]){1, 4, 4, 8, 12, 16}[below(kernel, 6)];
+    say(kernel,
         ".version 8.0\n.target sm_75\n.address_size 64\n"
         ".visible .entry k(.param .u64 P, .param .u64 Q, .param .u64 T, .param .u32 N,\n"
         "  .param .u32 W) {\n"
@@ -333,41 +317,41 @@ static void make(struct text *text, uint32_t seed, bool records)
         "sub.s32 %%minus, %%x, 5; neg.s32 %%less, %%w; mad.lo.s32 %%line, %%y, %%w, %%x;\n"
         "mov.u64 %%v64, 7; mov.u32 %%v32, 7; mov.u16 %%v16, 7; mov.u16 %%v8, 7;\n",
         SITES, SITES);
-    say(text, "mov.u32 %%k, %s;\n", ONE_OF(text, "%x", "%x", "%tx", "0"));
+    say(kernel, "mov.u32 %%k, %s;\n", ONE_OF(kernel, "%x", "%x", "%tx", "0"));
     /* A register that is written twice, and counts no loop. */
-    say(text,
+    say(kernel,
         "mov.u32 %%either, %s; setp.lt.s32 %%more, %s, 3; @%%more bra OVER;\n"
         "%s OVER:\n",
-        ONE_OF(text, "%x", "%tx"), ONE_OF(text, "%x", "%ty"),
-        ONE_OF(text, "add.s32 %either, %either, 1;", "add.s32 %either, %either, 8;",
+        ONE_OF(kernel, "%x", "%tx"), ONE_OF(kernel, "%x", "%ty"),
+        ONE_OF(kernel, "add.s32 %either, %either, 1;", "add.s32 %either, %either, 8;",
                "add.s32 %either, %either, %all;", "mov.u32 %either, %tx;", "mov.u32 %either, %y;",
                "sub.s32 %either, %n, %either;"));
     if (records) /* where the thread's addresses go */
-        say(text,
+        say(kernel,
             "mad.lo.u32 %%z, %%by, %%gx, %%bx; mad.lo.u32 %%z, %%z, %%sy, %%ty;\n"
             "mad.lo.u32 %%z, %%z, %%sx, %%tx; mad.wide.u32 %%slot, %%z, %u, %%t;\n",
             SLOTS * 8);
-    const unsigned kind = below(text, 4);
-    text->loops = kind >= 2;
-    text->pitch = 1 + below(text, 2 * ROUNDS);
-    say(text, "mov.u32 %%step, %s;\n", ONE_OF(text, "0", "0", "0", "1", "4"));
-    if (below(text, 4) == 0)
-        say(text, "setp.lt.s32 %%which, %%tx, 2; @%%which bra SET; mov.u32 %%step, %u; SET:\n",
-            below(text, 2) * 4);
-    if (kind < 2) say(text, "mov.u32 %%old, %%x;\n");
+    const unsigned kind = below(kernel, 4);
+    kernel->loops = kind >= 2;
+    kernel->pitch = 1 + below(kernel, 2 * ROUNDS);
+    say(kernel, "mov.u32 %%step, %s;\n", ONE_OF(kernel, "0", "0", "0", "1", "4"));
+    if (below(kernel, 4) == 0)
+        say(kernel, "setp.lt.s32 %%which, %%tx, 2; @%%which bra SET; mov.u32 %%step, %u; SET:\n",
+            below(kernel, 2) * 4);
+    if (kind < 2) say(kernel, "mov.u32 %%old, %%x;\n");
     switch (kind) {
     case 0:
-        say_site(text);
-        say_site(text);
+        say_site(kernel);
+        say_site(kernel);
         break;
     case 1:
-        say_condition(text);
+        say_condition(kernel);
         break;
     default:
-        say_loop(text);
+        say_loop(kernel);
     }
-    say_site(text);
-    say(text, "ret; }\n");
+    say_site(kernel);
+    say(kernel, "ret; }\n");
 }
 
 struct touch {
@@ -402,7 +386,7 @@ struct shape {
 };
 
 /* Runs the kernel that records; returns how many touches of the region of p, or of q, it made. */
-static size_t record(const struct text *text, const struct shape *shape,
+static size_t record(const struct kernel *kernel, const struct shape *shape,
                      struct parameters *parameters, bool of_q, bool same, struct touch *touches)
 {
     const size_t size = shape->threads * (size_t)SLOTS * sizeof(uint64_t);
@@ -410,7 +394,7 @@ static size_t record(const struct text *text, const struct shape *shape,
     size_t count = 0;
     parameters->table = device_buffer(size, &bytes);
     memset(bytes, 0, size);
-    struct exec_program *program = device_program(text->ptx);
+    struct exec_program *program = device_program(kernel->text.ptx);
     struct device_run run = {.program = program, .name = "k", .parameters = parameters};
     memcpy(run.grid, shape->grid, sizeof run.grid);
     memcpy(run.block, shape->block, sizeof run.block);
@@ -418,11 +402,12 @@ static size_t record(const struct text *text, const struct shape *shape,
     const uint64_t *slots = bytes;
     for (size_t k = 0; k < shape->threads * (size_t)SLOTS; k++) {
         const size_t site = k % SLOTS / ROUNDS;
-        if (slots[k] == 0 || site >= text->sites || (!same && text->of_q[site] != of_q)) continue;
+        if (slots[k] == 0 || site >= kernel->sites || (!same && kernel->of_q[site] != of_q))
+            continue;
         touches[count++] = (struct touch){.first = slots[k],
-                                          .end = slots[k] + text->bytes[site],
+                                          .end = slots[k] + kernel->bytes[site],
                                           .thread = (uint32_t)(k / SLOTS),
-                                          .stores = text->stores[site]};
+                                          .stores = kernel->stores[site]};
     }
     exec_program_destroy(program);
     device_release(parameters->table);
@@ -445,54 +430,55 @@ static void prove(const struct exec_program *program, const char *name, const st
 /* What came of a region. */
 enum outcome { UNTOUCHED, TOGETHER, APART, PROVEN };
 
-static enum outcome examine(struct text *text, uint32_t seed, bool of_q)
+static enum outcome examine(struct kernel *kernel, uint32_t seed, bool of_q)
 {
     static struct touch touches[256 * SLOTS];
     struct exec_proven proven;
     bool race;
     device_reset();
-    make(text, seed, false);
+    make(kernel, seed, false);
     /* Small numbers beside the sizes of the grid, so that many guards matter. */
-    struct shape shape = {.grid = {1 + below(text, 4), below(text, 2) + 1, 1},
-                          .block = {(uint32_t[]){4, 8, 16}[below(text, 3)], 1 + below(text, 2), 1}};
+    struct shape shape = {
+        .grid = {1 + below(kernel, 4), below(kernel, 2) + 1, 1},
+        .block = {(uint32_t[]){4, 8, 16}[below(kernel, 3)], 1 + below(kernel, 2), 1}};
     shape.threads = shape.grid[0] * shape.grid[1] * shape.block[0] * shape.block[1];
     const uint32_t wide = shape.grid[0] * shape.block[0];
     struct parameters parameters = {.p = device_buffer(65536, NULL) + 16384,
-                                    .n = wide - below(text, 4) * below(text, 3),
-                                    .w = wide + below(text, 3) - below(text, 3)};
-    if (below(text, 3) == 0) parameters.w = wide / 2;
-    if (below(text, 3) == 0) parameters.n = wide / 2;
-    const bool same = below(text, 3) == 0;
-    parameters.q = same ? parameters.p + (uint64_t)4 * below(text, 3) * wide
+                                    .n = wide - below(kernel, 4) * below(kernel, 3),
+                                    .w = wide + below(kernel, 3) - below(kernel, 3)};
+    if (below(kernel, 3) == 0) parameters.w = wide / 2;
+    if (below(kernel, 3) == 0) parameters.n = wide / 2;
+    const bool same = below(kernel, 3) == 0;
+    parameters.q = same ? parameters.p + (uint64_t)4 * below(kernel, 3) * wide
                         : device_buffer(65536, NULL) + 16384;
-    struct exec_program *program = device_program_watched(text->ptx);
+    struct exec_program *program = device_program_watched(kernel->text.ptx);
     prove(program, "k", &shape, &parameters, &proven);
     exec_program_destroy(program);
     const struct memory_region *region = memory_find(of_q ? parameters.q : parameters.p);
     const bool holds = exec_proof_holds(&proven, region);
-    const uint32_t after = text->state;
-    make(text, seed, true);
-    const size_t count = record(text, &shape, &parameters, of_q, same, touches);
+    const uint32_t after = kernel->text.state;
+    make(kernel, seed, true);
+    const size_t count = record(kernel, &shape, &parameters, of_q, same, touches);
     const bool shared = meet(touches, count, &race);
     bool stores = false;
     for (size_t k = 0; k < count; k++) stores |= touches[k].stores;
     if (holds && race) {
-        make(text, seed, false);
+        make(kernel, seed, false);
         ck_abort_msg("seed %u: proven, but two threads meet in the region of %s; grid %u x %u, "
                      "block %u x %u, n %u, w %u, same %d\n%s",
                      seed, of_q ? "q" : "p", shape.grid[0], shape.grid[1], shape.block[0],
-                     shape.block[1], parameters.n, parameters.w, same, text->ptx);
+                     shape.block[1], parameters.n, parameters.w, same, kernel->text.ptx);
     }
-    text->state = after;
+    kernel->text.state = after;
     return !stores ? UNTOUCHED : holds ? PROVEN : shared ? TOGETHER : APART;
 }
 
 START_TEST(no_two_threads_meet_where_that_is_proven)
 {
-    static struct text text;
+    static struct kernel kernel;
     unsigned outcomes[4] = {0};
     for (uint32_t seed = 0; seed < PROGRAMS; seed++)
-        for (int of_q = 0; of_q < 2; of_q++) outcomes[examine(&text, seed, of_q != 0)]++;
+        for (int of_q = 0; of_q < 2; of_q++) outcomes[examine(&kernel, seed, of_q != 0)]++;
     fprintf(stderr, "of %u regions that threads share no byte of %u are proven; %u are shared\n",
             outcomes[PROVEN] + outcomes[APART], outcomes[PROVEN], outcomes[TOGETHER]);
     ck_assert_uint_gt(outcomes[PROVEN], PROGRAMS / 16);
