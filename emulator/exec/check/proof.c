@@ -64,6 +64,12 @@ static struct form constant(uint64_t value)
     return (struct form){.known = true, .base = (int64_t)value};
 }
 
+/* A number of 4 or 8 bytes. */
+static struct form number(uint64_t value, uint32_t bytes)
+{
+    return constant(bytes == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)value : value);
+}
+
 static struct form axis(unsigned k)
 {
     struct form form = {.known = true};
@@ -133,7 +139,7 @@ static struct form parameter(const struct proof *proof, const struct exec_term *
     if (term->value > info->parameter_bytes || info->parameter_bytes - term->value < term->bytes)
         return unknown;
     memcpy(&value, (const unsigned char *)proof->launch->parameters + term->value, term->bytes);
-    return constant(term->bytes == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)value : value);
+    return number(value, term->bytes);
 }
 
 /* An eight-byte parameter or a variable's address: if it is in a region, it is a pointer. */
@@ -210,8 +216,7 @@ static struct form form_of(const struct proof *proof, const struct exec_term *te
     const struct form *a = &proof->forms[term->a], *b = &proof->forms[term->b];
     switch ((enum exec_term_op)term->op) {
     case EXEC_TERM_VALUE:
-        return constant(term->bytes == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)term->value
-                                         : term->value);
+        return number(term->value, term->bytes);
     case EXEC_TERM_PARAMETER:
         return term->bytes == 8 ? pointer(parameter(proof, term)) : parameter(proof, term);
     case EXEC_TERM_VARIABLE:
@@ -443,8 +448,7 @@ static void weaken(struct bounds *bounds, const struct bounds *others)
         for (size_t l = 0; l < others->count; l++) {
             const struct bound *other = &others->of[l];
             if (memcmp(bound.factors, other->factors, sizeof bound.factors) != 0) continue;
-            if (!found || other->most > bound.most)
-                bound.most = other->most > bounds->of[k].most ? other->most : bounds->of[k].most;
+            if (other->most > bound.most) bound.most = other->most;
             found = true;
         }
         if (found) bounds->of[count++] = bound;
@@ -454,12 +458,11 @@ static void weaken(struct bounds *bounds, const struct bounds *others)
 
 /* ---- digits ---------------------------------------------------------------------------------- */
 
-/* An axis along which addresses differ: 0 to most; a loop has no end. */
+/* An axis along which addresses differ: 0 to most. */
 struct digit {
     int64_t factor; /* bytes, not negative */
-    int64_t most;
+    int64_t most;   /* of a loop: INT64_MAX */
     unsigned axis;
-    bool endless;
 };
 
 /* Bytes that one thread touches in one round, relative to where its form is. */
@@ -554,10 +557,10 @@ static size_t find_digits(const struct layout *layout, struct digit digits[FACTO
     size_t count = 0;
     for (unsigned k = 0; k < FACTORS; k++) {
         const int64_t factor = layout->form.factors[k];
-        const int64_t most = k < AXES ? layout->ranges[k].high - layout->ranges[k].low : 0;
+        const int64_t most = k < AXES ? layout->ranges[k].high - layout->ranges[k].low : INT64_MAX;
         if (k < AXES ? most == 0 : factor == 0) continue;
-        digits[count++] = (struct digit){
-            .factor = factor < 0 ? -factor : factor, .most = most, .axis = k, .endless = k >= AXES};
+        digits[count++] =
+            (struct digit){.factor = factor < 0 ? -factor : factor, .most = most, .axis = k};
     }
     return count;
 }
@@ -588,7 +591,7 @@ static bool is_apart(struct layout *layout)
         const struct digit *digit = &digits[k];
         int64_t more;
         if (digit->factor < reach) return false;
-        if (digit->endless || __builtin_mul_overflow(digit->factor, digit->most, &more) ||
+        if (__builtin_mul_overflow(digit->factor, digit->most, &more) ||
             __builtin_add_overflow(reach, more, &reach)) {
             reach = INT64_MAX;
             continue;

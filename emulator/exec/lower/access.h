@@ -23,6 +23,11 @@ struct lower_place {
 /* Returns false when lower_unsupported has been called. */
 bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint16_t space,
                       struct lower_place *place);
+/* Returns how many elements the value of a load or store has, and sets `first`, unless it is NULL,
+ * to their operands: a vector's, or the operand itself. */
+uint32_t lower_elements(const struct ptx_operand *operand, const struct ptx_operand **first);
+/* Returns whether an access to that space may be to global memory. */
+bool lower_may_be_global(uint16_t space);
 /* Returns whether the operand is the address, constant in the function, of a parameter of an entry,
  * and sets its offset among the parameters. */
 bool lower_find_parameter(struct lower *lower, const struct ptx_operand *address, uint16_t space,

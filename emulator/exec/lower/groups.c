@@ -95,20 +95,18 @@ static bool ends(const struct lower *lower, const struct ptx_instruction *at)
 {
     if (at->op == PTX_OP_UNKNOWN) return true;
     if (at->op == PTX_OP_LD || at->op == PTX_OP_ST) return lower_is_strong(lower, at);
-    return !lower_writes_first(at) || strpbrk(lower_shape(at), "ACIX") != NULL ||
-           at->op == PTX_OP_BAR_RED || at->op == PTX_OP_BARRIER_RED;
+    return !lower_writes_first(at) || lower_names_address(at) || at->op == PTX_OP_BAR_RED ||
+           at->op == PTX_OP_BARRIER_RED;
 }
 
 static void look_at(struct groups *groups, const struct ptx_instruction *at, uint32_t cache)
 {
     const bool stores = at->op == PTX_OP_ST;
-    const uint16_t space = at->modifiers.space;
     if ((at->op != PTX_OP_LD && !stores) || cache == LOWER_NO_CACHE ||
-        at->guard != PTX_NO_REGISTER || (space != PTX_SPACE_GLOBAL && space != PTX_ABSENT))
+        at->guard != PTX_NO_REGISTER || !lower_may_be_global(at->modifiers.space))
         return;
     const struct ptx_operand *address = &at->operands[stores ? 0 : 1];
-    const struct ptx_operand *value = &at->operands[stores ? 1 : 0];
-    const uint32_t count = value->kind == PTX_OPERAND_VECTOR ? value->count : 1;
+    const uint32_t count = lower_elements(&at->operands[stores ? 1 : 0], NULL);
     if (address->reg >= groups->lower->source->register_count ||
         groups->lower->written[address->reg] != LOWER_ONCE)
         return;

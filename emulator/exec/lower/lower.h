@@ -85,10 +85,10 @@ int lower_rounding(const struct ptx_instruction *inst);
 /* Places the registers in the frame from byte *end on and advances *end behind them. Returns false
  * when the host has no memory. */
 bool lower_registers(struct lower *lower, uint32_t *end);
-/* Returns the shape of the instruction's row (ptx/opcodes.def), and whether the instruction writes
- * its first operand. */
-const char *lower_shape(const struct ptx_instruction *inst);
+/* Return whether the instruction writes its first operand; and whether its row (ptx/opcodes.def)
+ * names an address, or an operand that may be one. */
 bool lower_writes_first(const struct ptx_instruction *inst);
+bool lower_names_address(const struct ptx_instruction *inst);
 /* Returns whether lanes may continue from the instruction to the next one. */
 bool lower_goes_on(const struct ptx_instruction *inst);
 /* Marks the possible successors of instruction `k` in `reached`, which has one entry more than the

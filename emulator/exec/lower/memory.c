@@ -207,12 +207,16 @@ static const char *element(enum ptx_type type, bool signs)
     }
 }
 
-/* Returns the number of elements, and their operands: a vector's, or the operand itself. */
-static uint32_t elements_of(const struct ptx_operand *operand, const struct ptx_operand **first)
+uint32_t lower_elements(const struct ptx_operand *operand, const struct ptx_operand **first)
 {
     const bool vector = operand->kind == PTX_OPERAND_VECTOR;
-    *first = vector ? operand->elements : operand;
+    if (first != NULL) *first = vector ? operand->elements : operand;
     return vector ? operand->count : 1;
+}
+
+bool lower_may_be_global(uint16_t space)
+{
+    return space == PTX_SPACE_GLOBAL || space == PTX_ABSENT;
 }
 
 /* Returns the enum exec_look bits that check/causality.h needs of a strong access or an atomic. */
@@ -293,7 +297,7 @@ static void load_parameter(struct lower *lower, uint64_t offset)
 {
     const struct ptx_instruction *at = lower->at;
     const struct ptx_operand *d;
-    const uint32_t count = elements_of(&at->operands[0], &d);
+    const uint32_t count = lower_elements(&at->operands[0], &d);
     const uint32_t size = ptx_type_bytes(at->type);
     const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
     if (size > 8 || offset + (uint64_t)count * size > lower->function->info.parameter_bytes) {
@@ -340,7 +344,7 @@ static void lower_load(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     const struct ptx_operand *d;
-    const uint32_t count = elements_of(&at->operands[0], &d);
+    const uint32_t count = lower_elements(&at->operands[0], &d);
     const char *type = element(at->type, true);
     const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
     struct lower_place place;
@@ -398,7 +402,7 @@ static void lower_store(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     const struct ptx_operand *s;
-    const uint32_t count = elements_of(&at->operands[1], &s);
+    const uint32_t count = lower_elements(&at->operands[1], &s);
     const char *type = element(at->type, false);
     struct lower_place place;
     char key[64];

@@ -17,7 +17,9 @@ enum {
 };
 
 /* The bits of roots above those of check/proof.h: shared or local memory; anything. */
-static const uint64_t of_block = UINT64_C(1) << 62, of_anything = UINT64_C(1) << 63;
+static const uint64_t of_block = UINT64_C(1) << EXEC_PROOF_ROOTS,
+                      of_anything = UINT64_C(1) << (EXEC_PROOF_ROOTS + 1);
+_Static_assert(EXEC_PROOF_ROOTS <= 62 && EXEC_PROOF_LOOPS <= 8, "they are bits of other fields");
 
 /* The instructions that write a register. Those that move the same number as the first one does
  * are not counted. */
@@ -155,6 +157,15 @@ static uint32_t term_of(struct proof *proof, const struct ptx_operand *operand, 
 
 /* ---- what an instruction computes ------------------------------------------------------------ */
 
+/* Returns whether it is an integer type of 4 or 8 bytes. */
+static bool is_number(enum ptx_type type)
+{
+    const enum ptx_type_kind kind = ptx_type_kind(type);
+    const uint32_t bytes = ptx_type_bytes(type);
+    return (kind == PTX_KIND_SIGNED || kind == PTX_KIND_UNSIGNED || kind == PTX_KIND_BITS) &&
+           (bytes == 4 || bytes == 8);
+}
+
 static uint32_t term_of_parameter(struct proof *proof, const struct ptx_instruction *at)
 {
     uint64_t offset;
@@ -183,30 +194,25 @@ static uint32_t product(struct proof *proof, const struct ptx_instruction *at, u
 
 static uint32_t converted(struct proof *proof, const struct ptx_instruction *at)
 {
-    const enum ptx_type_kind to = ptx_type_kind(at->type), from = ptx_type_kind(at->type2);
     const uint32_t bytes = ptx_type_bytes(at->type), before = ptx_type_bytes(at->type2);
-    if ((to != PTX_KIND_SIGNED && to != PTX_KIND_UNSIGNED) ||
-        (from != PTX_KIND_SIGNED && from != PTX_KIND_UNSIGNED) || at->modifiers.sat ||
-        (bytes != 4 && bytes != 8) || (before != 4 && before != 8))
-        return 0;
+    if (!is_number(at->type) || !is_number(at->type2) || at->modifiers.sat) return 0;
     const uint32_t a = term_of(proof, &at->operands[1], before);
     if (bytes == before || a == 0) return a;
-    if (bytes == 8) return widen(proof, a, from == PTX_KIND_SIGNED);
+    if (bytes == 8) return widen(proof, a, ptx_type_kind(at->type2) == PTX_KIND_SIGNED);
     return term(proof, (struct exec_term){.op = EXEC_TERM_LOW, .bytes = 4, .a = a}, 1);
 }
 
 static uint32_t compared(struct proof *proof, const struct ptx_instruction *at)
 {
-    const enum ptx_type_kind kind = ptx_type_kind(at->type);
     const uint32_t bytes = ptx_type_bytes(at->type);
     const uint16_t as = at->modifiers.compare;
-    if ((kind != PTX_KIND_SIGNED && kind != PTX_KIND_UNSIGNED && kind != PTX_KIND_BITS) ||
-        at->operand_count != 3 || at->operands[0].kind != PTX_OPERAND_REGISTER ||
-        (bytes != 4 && bytes != 8))
+    if (!is_number(at->type) || at->operand_count != 3 ||
+        at->operands[0].kind != PTX_OPERAND_REGISTER)
         return 0;
     const uint32_t a = term_of(proof, &at->operands[1], bytes);
     const uint32_t b = term_of(proof, &at->operands[2], bytes);
-    struct exec_term new = {.bytes = 1, .a = a, .b = b, .value = kind == PTX_KIND_SIGNED};
+    struct exec_term new = {
+        .bytes = 1, .a = a, .b = b, .value = ptx_type_kind(at->type) == PTX_KIND_SIGNED};
     const bool turned =
         as == PTX_CMP_GT || as == PTX_CMP_HI || as == PTX_CMP_GE || as == PTX_CMP_HS;
     if (turned) new.a = b, new.b = a;
@@ -243,12 +249,9 @@ static uint32_t logic(struct proof *proof, const struct ptx_instruction *at)
 /* Of integer arithmetic. */
 static uint32_t calculated(struct proof *proof, const struct ptx_instruction *at)
 {
-    const enum ptx_type_kind kind = ptx_type_kind(at->type);
     const uint32_t bytes = ptx_type_bytes(at->type);
     const struct ptx_operand *operands = at->operands;
-    if ((bytes != 4 && bytes != 8) || at->modifiers.sat || at->modifiers.cc ||
-        (kind != PTX_KIND_SIGNED && kind != PTX_KIND_UNSIGNED && kind != PTX_KIND_BITS))
-        return 0;
+    if (!is_number(at->type) || at->modifiers.sat || at->modifiers.cc) return 0;
     switch (at->op) {
     case PTX_OP_ADD:
     case PTX_OP_SUB:
@@ -597,26 +600,20 @@ static bool add_image(struct proof *proof, const struct ptx_instruction *at,
            add_access(proof, at, object, 1, false);
 }
 
-static uint32_t elements(const struct ptx_operand *value)
-{
-    return value->kind == PTX_OPERAND_VECTOR ? value->count : 1;
-}
-
 /* Handles an instruction that names an address. Returns false if it may touch any region. */
 static bool note_access(struct proof *proof, const struct ptx_instruction *at)
 {
-    const uint16_t space = at->modifiers.space;
-    const bool anywhere = space == PTX_SPACE_GLOBAL || space == PTX_ABSENT;
+    const bool anywhere = lower_may_be_global(at->modifiers.space);
     switch (at->op) {
     case PTX_OP_LD:
     case PTX_OP_LDU:
     case PTX_OP_ATOM:
-        return !anywhere ||
-               add_access(proof, at, &at->operands[1], elements(&at->operands[0]), true);
+        return !anywhere || add_access(proof, at, &at->operands[1],
+                                       lower_elements(&at->operands[0], NULL), true);
     case PTX_OP_ST:
     case PTX_OP_RED:
-        return !anywhere ||
-               add_access(proof, at, &at->operands[0], elements(&at->operands[1]), true);
+        return !anywhere || add_access(proof, at, &at->operands[0],
+                                       lower_elements(&at->operands[1], NULL), true);
     case PTX_OP_CP_ASYNC:
         return add_access(proof, at, &at->operands[1], 1, false);
     case PTX_OP_TEX:
@@ -637,12 +634,6 @@ static bool note_access(struct proof *proof, const struct ptx_instruction *at)
     }
 }
 
-/* Returns whether the row names an address, or something that is not looked at here. */
-static bool has_address(const struct ptx_instruction *at)
-{
-    return strpbrk(lower_shape(at), "ACIX") != NULL;
-}
-
 /* Returns whether the instruction calls what accesses no memory of the program's: printf, and a
  * failed assertion. */
 static bool calls_builtin(const struct proof *proof, const struct ptx_instruction *at)
@@ -657,10 +648,10 @@ static bool note_accesses(struct proof *proof)
 {
     for (uint32_t k = 0; k < proof->source->instruction_count; k++) {
         const struct ptx_instruction *at = &proof->source->instructions[k];
-        if (at->op == PTX_OP_UNKNOWN || at->op == PTX_OP_BRX_IDX || at->op == PTX_OP_FENCE ||
-            at->op == PTX_OP_MEMBAR || (at->op == PTX_OP_CALL && !calls_builtin(proof, at)))
+        if (at->op == PTX_OP_UNKNOWN || at->op == PTX_OP_BRX_IDX ||
+            (at->op == PTX_OP_CALL && !calls_builtin(proof, at)))
             return false;
-        if (has_address(at) && !note_access(proof, at)) return false;
+        if (lower_names_address(at) && !note_access(proof, at)) return false;
     }
     return proof->access_count > 0;
 }

@@ -46,8 +46,8 @@ struct flow {
 
 /* ---- which registers an instruction reads and writes ----------------------------------------- */
 
-/* It begins with the word of the first operand. */
-const char *lower_shape(const struct ptx_instruction *inst)
+/* Returns the shape of the instruction's row; it begins with the word of the first operand. */
+static const char *shape_of(const struct ptx_instruction *inst)
 {
     static const char *const shapes[] = {
         [PTX_OP_UNKNOWN] = "-",
@@ -61,8 +61,13 @@ const char *lower_shape(const struct ptx_instruction *inst)
 
 bool lower_writes_first(const struct ptx_instruction *inst)
 {
-    const char first = *lower_shape(inst);
+    const char first = *shape_of(inst);
     return first == 'D' || first == 'P' || first == 'W';
+}
+
+bool lower_names_address(const struct ptx_instruction *inst)
+{
+    return strpbrk(shape_of(inst), "ACIX") != NULL;
 }
 
 typedef void see_register(struct flow *flow, uint32_t index, uint32_t reg, bool writes);
@@ -99,7 +104,7 @@ static void see_operand(struct flow *flow, uint32_t index, const struct ptx_oper
 static void see_instruction(struct flow *flow, uint32_t index, see_register *visit)
 {
     const struct ptx_instruction *inst = &flow->lower->source->instructions[index];
-    const char *first = lower_shape(inst);
+    const char *first = shape_of(inst);
     const bool writes = lower_writes_first(inst);
     const bool reads = !writes || first[strcspn(first, "r ")] == 'r';
     see(flow, index, inst->guard, false, visit);

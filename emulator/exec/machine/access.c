@@ -46,7 +46,8 @@ static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64
     return base + offset;
 }
 
-void exec_cache_flush(const struct exec_worker *worker, struct exec_region_cache *cache)
+/* Adds what a cache entry of the worker has recorded to the launch's footprint. */
+static void cache_flush(const struct exec_worker *worker, struct exec_region_cache *cache)
 {
     if (cache->marks == NULL) return;
     exec_mark_run(cache, worker->alone);
@@ -68,7 +69,7 @@ void exec_touches_settle(struct exec_worker *worker)
     exec_grid_shadow_settle(worker);
     exec_pending_settle(&worker->pending);
     if (worker->launch->footprint != NULL)
-        for (size_t i = 0; i < count; i++) exec_cache_flush(worker, &worker->caches[i]);
+        for (size_t i = 0; i < count; i++) cache_flush(worker, &worker->caches[i]);
     memset(worker->caches, 0, count * sizeof *worker->caches);
 }
 
@@ -94,7 +95,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     struct exec_worker *worker = warp->worker;
     struct exec_region_cache *cache = exec_cache_of(worker, inst);
     struct exec_footprint *footprint = worker->launch->footprint;
-    if (footprint != NULL) exec_cache_flush(worker, cache);
+    if (footprint != NULL) cache_flush(worker, cache);
     *cache = (struct exec_region_cache){
         .low = region->address,
         .size = region->size,

@@ -679,7 +679,6 @@ static struct exec_grid *kept_take(const struct exec_launch *launch, const struc
         worker->alone = grid->worker_count == 1;
         worker->news = worker->commuted = 0;
         worker->counts = (struct exec_counts){0};
-        caches_empty(worker);
         assert(worker->doubt_count == 0 && worker->own_count == 0 && worker->causality == NULL);
         if (blocks_watch(worker)) continue;
         grid_destroy(grid);
@@ -736,11 +735,7 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
         struct exec_worker *worker = &grid->workers[k];
         worker->alone = true; /* the others have ended */
         add_counts(counts, &worker->counts);
-        exec_grid_shadow_settle(worker);
-        exec_pending_settle(&worker->pending);
-        if (launch->footprint != NULL)
-            for (size_t i = 0; i <= worker->cache_count; i++)
-                exec_cache_flush(worker, &worker->caches[i]);
+        exec_touches_settle(worker);
         if (worker->end == EXEC_DONE || worker->fault_block >= first) continue;
         first = worker->fault_block;
         end = worker->end;

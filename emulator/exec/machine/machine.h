@@ -41,8 +41,9 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
  * address has to be a multiple of `size` all the same. */
 unsigned char *exec_resolve_part(struct exec_warp *warp, const struct exec_inst *inst,
                                  unsigned lane, uint64_t address, uint32_t size, uint32_t bytes);
-/* Adds everything that the worker has accessed to the launch's footprint. If the caller then
- * empties the footprint (exec_footprint_empty), it receives only later accesses. */
+/* Adds everything that the worker has accessed to the launch's footprint, and empties its caches.
+ * If the caller then empties the footprint (exec_footprint_empty), it receives only later accesses.
+ */
 void exec_touches_settle(struct exec_worker *worker);
 /* Returns the bytes readable from `address` on and sets *size to their number, 0 if there are none.
  * Never faults. For strings. */

@@ -55,8 +55,6 @@ enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t
 
 /* Resets the barriers that the previous block has used. */
 void exec_barriers_reset(struct exec_block *block);
-/* Adds what a cache entry of the worker has recorded to the launch's footprint. */
-void exec_cache_flush(const struct exec_worker *worker, struct exec_region_cache *cache);
 
 /* ---- source places: machine/fault.c ---------------------------------------------------------- */
 

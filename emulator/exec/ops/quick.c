@@ -139,8 +139,7 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
         (low - cache->low > last) | (!quick->whole && high - cache->low > last))
         return false;
     if (bytes == HALF_SECTOR && (same || high != low + span)) return false;
-    if (cache->marks != NULL &&
-        !(is_not_judged(cache, store) && mark_words(cache, low, high, span)) &&
+    if (cache->marks != NULL && !mark_words(cache, low, high, span) &&
         !mark(cache, low, high, span) &&
         (store || !mark_known(quick->warp, cache, low, high, span)))
         return false;

@@ -30,15 +30,6 @@ static __attribute__((noinline)) bool mark_known(const struct exec_warp *warp,
     return true;
 }
 
-/* Returns true for an access that no race check concerns: a load, for now, if nothing has been
- * stored to the allocation. */
-INLINE bool is_not_judged(const struct exec_region_cache *cache, bool store)
-{
-    const struct exec_owners *owners = cache->owners;
-    return !cache->judged || (!store & (cache->causal == NULL) & (cache->early == 0) &&
-                              (owners == NULL || !exec_owners_seen(owners, EXEC_STORE)));
-}
-
 /* Returns true when the access, or its whole group's, is marked: mostly by other warps. False: it
  * may be. */
 INLINE bool is_marked(const struct exec_region_cache *cache, u64 at, u64 bytes)
@@ -58,6 +49,7 @@ INLINE bool is_marked(const struct exec_region_cache *cache, u64 at, u64 bytes)
 INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 span)
 {
     const u64 offset = low - cache->low;
+    if (is_judged(cache)) return false;
     if (((offset | span) & 63) == 0 && high == low + span && !cache->grouped) {
         for (u64 k = 0; k < 2 * span / 64; k++)
             __atomic_store_n(&cache->marks[offset / 64 + k], UINT64_MAX, __ATOMIC_RELAXED);
