@@ -3,6 +3,7 @@
 
 #include "racecheck.cuh"
 
+#include <cooperative_groups.h>
 #include <cuda/atomic>
 
 // One thread's part: waits for its turn, by a read that acquires nothing; and passes it on.
@@ -308,4 +309,67 @@ KERNEL talk_to_the_block_before(const int *in, int *out, int n)
     out[threadIdx.x] += in[threadIdx.x];
     __threadfence();
     pass_on(&out[n], gridDim.x - blockIdx.x);
+}
+
+// ---- barriers of a cooperative grid ------------------------------------------------------------
+
+KERNEL right_talk_grid_mirrored(const int *in, int *out, int n)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    out[index()] = in[index()];
+    for (int k = 0; k < 3; k++) {
+        grid.sync();
+        int before = out[n - 1 - index()];
+        grid.sync();
+        out[index()] = before + k;
+    }
+}
+
+KERNEL right_talk_grid_split(const int *in, int *out, int n)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    int sum = 0;
+    for (int k = 1; k < 4; k++) {
+        out[index()] = in[index()] * k;
+        auto token = grid.barrier_arrive();
+        sum += in[n - 1 - index()];
+        grid.barrier_wait(std::move(token));
+        sum += out[n - 1 - index()];
+        grid.sync();
+    }
+    out[index()] = sum;
+}
+
+// The next barrier does not order what stands in front of it in two blocks, even if one block has
+// come to it before the other has looked at the first.
+KERNEL talk_grid_changed_too_early(const int *in, int *out, int n)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    out[index()] = in[index()];
+    grid.sync();
+    int before = out[n - 1 - index()]; // talk_grid_changed_too_early
+    out[index()] = before + 1;         // talk_grid_changed_too_early
+    grid.sync();
+    out[index()] += 1;
+}
+
+KERNEL talk_grid_goes_again(const int *in, int *out, int n)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    for (int k = 0; k < 5; k++) {
+        int i = (index() + 128 * (k + 1)) % n;
+        out[i] = out[i] + in[i]; // talk_grid_goes_again
+        if (k != 2) grid.sync();
+    }
+}
+
+KERNEL talk_grid_not_waited_for(const int *in, int *out, int n)
+{
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    out[index()] = in[index()]; // talk_grid_not_waited_for
+    auto token = grid.barrier_arrive();
+    int before = out[n - 1 - index()]; // talk_grid_not_waited_for
+    grid.barrier_wait(std::move(token));
+    grid.sync();
+    out[index()] = before;
 }

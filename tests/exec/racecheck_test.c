@@ -116,6 +116,7 @@ static void run_blocks(const char *name, unsigned worker_count, bool watched, un
                                  .parameters = &parameters,
                                  .workers = worker_count,
                                  .shared = 4096,
+                                 .cooperative = strstr(name, "talk_grid") != NULL,
                                  .footprint = watched ? exec_footprint_create(NULL, NULL) : NULL,
                                  .watch = watched ? exec_racecheck_create() : NULL};
     device_run(&launch);
@@ -258,6 +259,8 @@ static const char *const right[] = {
     "right_talk_locks",
     "right_talk_known_before",
     "right_talk_rows",
+    "right_talk_grid_mirrored",
+    "right_talk_grid_split",
     "right_talk_parts",
     "right_talk_pairs",
     "right_talk_again",
@@ -465,6 +468,9 @@ static const struct wrong_row {
     {"talk_pairs_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_volatile_row", EXEC_WRONG_VOLATILE},
     {"talk_volatile_lane", EXEC_WRONG_VOLATILE},
+    {"talk_grid_changed_too_early", EXEC_WRONG_GRID},
+    {"talk_grid_goes_again", EXEC_WRONG_GRID},
+    {"talk_grid_not_waited_for", EXEC_WRONG_GRID},
     {"lost_counts", EXEC_WRONG_LOST},
     {"lost_by_warps", EXEC_WRONG_LOST},
     {"lost_bits", EXEC_WRONG_LOST},
@@ -559,7 +565,8 @@ START_TEST(one_block_is_enough)
     if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_SCOPE ||
         row->wrong == EXEC_WRONG_UNFENCED || row->wrong == EXEC_WRONG_UNACQUIRED ||
         row->wrong == EXEC_WRONG_VOLATILE || row->wrong == EXEC_WRONG_LATER ||
-        row->wrong == EXEC_WRONG_CLUSTER || row->wrong == EXEC_WRONG_ENDED)
+        row->wrong == EXEC_WRONG_CLUSTER || row->wrong == EXEC_WRONG_ENDED ||
+        row->wrong == EXEC_WRONG_GRID)
         return;
     run_blocks(row->kernel, 1, true, 1);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);

@@ -46,17 +46,28 @@ struct clocks {
     struct clock *taken;    /* the clock that it took over last */
     struct clock *acquired; /* what it knew before it read what it has not acquired yet; NULL: it
                                has acquired everything that it knows */
+    uint64_t round;         /* of the grid's barrier, at which it has arrived last */
+};
+
+/* The barrier of the grid. A block waits for the others to arrive in the same round, and is ordered
+ * after what they did before that, even if it looks when they have arrived in the next round. By
+ * then all have left the round before, so two clocks are enough. */
+struct grid_barrier {
+    struct clock *passes;  /* of those that have arrived in this round */
+    struct clock *over[2]; /* the clock that round k, when complete, passes on, at k % 2 */
+    uint64_t arrived;      /* in all rounds */
 };
 
 struct exec_causality {
     uint64_t blocks;
     bool off;
+    bool talks;       /* blocks have accessed memory by atomics or in order, as they tell others */
     uint64_t moments; /* number of moments so far */
     struct clocks *of_block;
     struct exec_causal *regions;
-    struct exec_causal grid; /* the workspace of the grid's barrier */
-    struct cell *homes;      /* per block: exec_causality_meet_cluster; NULL: not used yet */
-    size_t split;            /* lines with a cell per unit */
+    struct grid_barrier grid;
+    struct cell *homes; /* per block: exec_causality_meet_cluster; NULL: not used yet */
+    size_t split;       /* lines with a cell per unit */
 };
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -225,9 +236,7 @@ struct exec_causality *exec_causality_create(uint64_t blocks)
     if (causality == NULL) return NULL;
     causality->blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST;
     causality->of_block = calloc(causality->blocks, sizeof *causality->of_block);
-    if (causality->of_block != NULL &&
-        region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
-        return causality;
+    if (causality->of_block != NULL) return causality;
     exec_causality_destroy(causality);
     return NULL;
 }
@@ -249,7 +258,9 @@ void exec_causality_destroy(struct exec_causality *causality)
     }
     for (uint64_t i = 0; causality->homes != NULL && i < causality->blocks; i++)
         clock_release(causality->homes[i].passes);
-    region_free(&causality->grid);
+    clock_release(causality->grid.passes);
+    clock_release(causality->grid.over[0]);
+    clock_release(causality->grid.over[1]);
     free(causality->homes);
     free(causality->of_block);
     free(causality);
@@ -334,11 +345,11 @@ int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* The block has read the cell's value, and knows the clock passed on with it. */
+/* The block has read a value, and knows the clock that `passes` with it; NULL: none does. */
 static void take_over(struct exec_causality *causality, struct exec_block *block,
-                      const struct cell *cell, bool acquires)
+                      struct clock *passes, bool acquires)
 {
-    struct clock *passes = cell->passes, **acquired = &causality->of_block[block->index].acquired;
+    struct clock **acquired = &causality->of_block[block->index].acquired;
     if (acquires) acquire(causality, block);
     if (passes == NULL || passes == causality->of_block[block->index].taken) return; /* it polls */
     struct clock *clock = clock_of(causality, block->index);
@@ -351,45 +362,62 @@ static void take_over(struct exec_causality *causality, struct exec_block *block
     causality->of_block[block->index].taken = passes;
 }
 
-/* The block stores a value, and passes on its clock. `adds`: in addition to the clock that was
- * there, as an atomic does. */
-static void pass_on(struct exec_causality *causality, uint64_t block, struct cell *cell, bool adds)
+/* The block stores a value: *passes becomes the clock passed on with it. `adds`: in addition to the
+ * clock that was there, as an atomic does. */
+static void pass_on(struct exec_causality *causality, uint64_t block, struct clock **passes,
+                    bool adds)
 {
     struct clock *released = causality->of_block[block].released;
-    if (adds && cell->passes != NULL) {
-        if (released == NULL || clock_covers(causality, cell->passes, released)) return;
-        if (!clock_covers(causality, released, cell->passes)) {
-            struct clock *both = clock_copy(causality, cell->passes);
+    if (adds && *passes != NULL) {
+        if (released == NULL || clock_covers(causality, *passes, released)) return;
+        if (!clock_covers(causality, released, *passes)) {
+            struct clock *both = clock_copy(causality, *passes);
             if (both == NULL) return;
             clock_join(causality, both, released);
-            clock_release(cell->passes);
-            cell->passes = both;
+            clock_release(*passes);
+            *passes = both;
             return;
         }
     }
     if (released != NULL) released->references++;
-    clock_release(cell->passes);
-    cell->passes = released;
+    clock_release(*passes);
+    *passes = released;
 }
 
 static void strong(struct exec_causality *causality, struct exec_block *block, struct cell *cell,
                    enum exec_access access, bool acquires)
 {
     cell->is_strong = true;
-    if (access != EXEC_STORE) take_over(causality, block, cell, acquires);
-    if (access != EXEC_LOAD) pass_on(causality, block->index, cell, access == EXEC_ATOMIC);
+    if (access != EXEC_STORE) take_over(causality, block, cell->passes, acquires);
+    if (access != EXEC_LOAD) pass_on(causality, block->index, &cell->passes, access == EXEC_ATOMIC);
+}
+
+/* The block arrives at the barrier of the grid. */
+static void grid_arrive(struct exec_causality *causality, uint64_t block)
+{
+    struct grid_barrier *grid = &causality->grid;
+    const uint64_t round = grid->arrived++ / causality->blocks;
+    struct clock **over = &grid->over[round % 2];
+    causality->of_block[block].round = round;
+    pass_on(causality, block, &grid->passes, true);
+    if (grid->arrived % causality->blocks != 0) return;
+    clock_release(*over);
+    *over = grid->passes;
+    grid->passes = NULL;
 }
 
 void exec_causality_meet_grid(const struct exec_warp *warp, const struct exec_inst *inst,
-                              uint64_t address, enum exec_access access)
+                              enum exec_access access)
 {
     struct exec_causality *causality = warp->worker->causality;
     if (causality == NULL || causality->off) return;
+    const struct grid_barrier *grid = &causality->grid;
     if (looks_of(warp, inst) & EXEC_LOOK_RELEASES) fence(causality, warp->block);
-    const uint64_t offset = address - causality->grid.low;
-    struct exec_causal_line *line = line_at(&causality->grid, offset >> EXEC_CAUSAL_LINE_BITS);
-    if (line_split(causality, line))
-        strong(causality, warp->block, &line->cells[(offset >> UNIT_BITS) % UNITS], access, true);
+    if (access == EXEC_ATOMIC) grid_arrive(causality, warp->block->index);
+    if (access != EXEC_LOAD) return;
+    const uint64_t round = causality->of_block[warp->block->index].round;
+    if (grid->arrived / causality->blocks > round)
+        take_over(causality, warp->block, grid->over[round % 2], true);
 }
 
 void exec_causality_meet(struct exec_block *const *blocks, uint32_t count, const bool *releases)
@@ -424,8 +452,8 @@ void exec_causality_meet_cluster(const struct exec_warp *warp, const struct exec
     }
     struct cell *cell = &causality->homes[home->index];
     if (releases) fence(causality, warp->block);
-    if (access != EXEC_STORE) take_over(causality, warp->block, cell, true);
-    if (access != EXEC_LOAD) pass_on(causality, warp->block->index, cell, true);
+    if (access != EXEC_STORE) take_over(causality, warp->block, cell->passes, true);
+    if (access != EXEC_LOAD) pass_on(causality, warp->block->index, &cell->passes, true);
 }
 
 /* ---- races ----------------------------------------------------------------------------------- */
@@ -542,18 +570,20 @@ static bool begin(struct access *access, struct exec_warp *warp, const struct ex
         return false;
     }
     if (cache->access == EXEC_ATOMIC && looks & EXEC_LOOK_BLOCK_SCOPE) return false;
+    causality->talks |= access->is_strong;
     if (looks & EXEC_LOOK_RELEASES) fence(causality, warp->block);
     if (warp->block->moment == 0) moment_end(causality, warp->block);
     return true;
 }
 
-/* Blocks that never communicate, except at the barriers of their clusters, are reported like those
- * of any other kernel, unless the launch is cooperative. */
+/* Blocks that never tell each other anything, except at the barriers of their clusters or of their
+ * grid, are reported as what they are launched as. */
 static enum exec_wrong wrong_of(const struct access *access)
 {
     const struct exec_worker *worker = access->warp->worker;
-    if (worker->function->info.converses || worker->function->fences) return EXEC_WRONG_UNFENCED;
-    return worker->launch->cooperative ? EXEC_WRONG_GRID : EXEC_WRONG_BLOCKS;
+    const bool tells = worker->function->info.converses || worker->function->fences;
+    if (worker->launch->cooperative && !(tells && access->causality->talks)) return EXEC_WRONG_GRID;
+    return tells ? EXEC_WRONG_UNFENCED : EXEC_WRONG_BLOCKS;
 }
 
 /* Race-checks an access to units of one line. `at`: the lane of the first unit. */

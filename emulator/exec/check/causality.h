@@ -85,9 +85,10 @@ void exec_causality_touch(struct exec_warp *warp, const struct exec_inst *inst,
                           uint32_t bytes);
 void exec_causality_row(struct exec_warp *warp, const struct exec_inst *inst,
                         const struct exec_region_cache *cache, uint64_t address, uint32_t bytes);
-/* The same for the barrier of a grid, which is in no region. */
+/* The block arrives at the grid's barrier (an atomic), or looks whether the others have (a load).
+ * Cooperative groups' grid.sync() does nothing else in the grid's workspace. */
 void exec_causality_meet_grid(const struct exec_warp *warp, const struct exec_inst *inst,
-                              uint64_t address, enum exec_access access);
+                              enum exec_access access);
 
 /* A barrier of the block is complete. */
 void exec_causality_meet_block(const struct exec_block *block);

@@ -31,7 +31,8 @@ enum exec_wrong {
     EXEC_WRONG_UNFENCED,
     EXEC_WRONG_UNACQUIRED,
     EXEC_WRONG_VOLATILE,
-    EXEC_WRONG_GRID,             /* blocks of a cooperative grid that never synchronise */
+    EXEC_WRONG_GRID, /* blocks of a cooperative grid that tell each other nothing, but for the
+                        grid's barrier */
     EXEC_WRONG_VOLATILE_THREADS, /* as _VOLATILE, threads of one block, any memory */
     /* Threads of one block met at a barrier of the whole block from two source places. A GPU lets
      * them through if both happen to be the same barrier; CUDA does not promise it. Not checked in

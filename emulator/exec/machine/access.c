@@ -142,7 +142,7 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
             uint64_t left;
             unsigned char *host = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
             if (host != NULL && (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_GRID)
-                exec_causality_meet_grid(warp, inst, address, access);
+                exec_causality_meet_grid(warp, inst, access);
             if (host != NULL && left >= bytes) return host;
         } else {
             const struct memory_region *region = memory_find(address);
