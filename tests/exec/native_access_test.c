@@ -35,6 +35,12 @@ static const struct {
     {"one element", "mov.u32 %i, 7;"},
     {"one element for each half", "shr.u32 %u, %l, 4; mad.lo.u32 %i, %u, 33, 2;"},
     {"every other element", "shl.b32 %i, %l, 1;"},
+    {"every third element", "mul.lo.u32 %i, %l, 3;"},
+    {"every seventh element", "mul.lo.u32 %i, %l, 7;"},
+    {"every fifth element of two parts",
+     "shr.u32 %u, %l, 4; and.b32 %i, %l, 15; mul.lo.u32 %i, %i, 5; mad.lo.u32 %i, %u, 82, %i;"},
+    {"every ninth element of two parts that overlap",
+     "shr.u32 %u, %l, 4; and.b32 %i, %l, 15; mul.lo.u32 %i, %i, 9; mad.lo.u32 %i, %u, 3, %i;"},
     {"a row but for its last lane", "setp.eq.u32 %q, %l, 31; selp.u32 %i, 40, %l, %q;"},
     {"a row but for lane 16", "setp.eq.u32 %q, %l, 16; selp.u32 %i, 3, %l, %q;"},
     {"backwards", "sub.u32 %i, 31, %l;"},
@@ -90,7 +96,11 @@ static const struct {
              {"s16", 2, false, "%v", NULL},
              {"v2.u32", 8, true, "{%v, %x}", NULL},
              {"s32", 4, true, "%v", "atom%s.min.s32 %%v, [%%%s], %%s"},
-             {"u32", 4, true, "%v", "atom%s.exch.b32 %%v, [%%%s], %%s"}};
+             {"u32", 4, true, "%v", "atom%s.exch.b32 %%v, [%%%s], %%s"},
+             {"v4.u8", 4, true, "{%v, %x, %y, %z}", NULL},
+             {"v2.u16", 4, true, "{%v, %x}", NULL},
+             {"v4.u16", 8, true, "{%v, %x, %y, %z}", NULL},
+             {"v2.u8", 2, true, "{%v, %x}", NULL}};
 enum { TYPES = sizeof types / sizeof *types, TYPES_APART = 4 };
 
 /* ---- the kernel ------------------------------------------------------------------------------ */

@@ -148,17 +148,55 @@ static inline void exec_pending_settle(struct exec_pending *pending)
     }
 }
 
-/* exec_footprint_mark_steps for ascending offsets that form the same pattern in every word. */
-static inline void exec_footprint_mark_pattern(uint64_t *bits, uint64_t first, uint64_t step,
-                                               uint64_t last, uint32_t bytes, bool alone)
+/* The bits of pieces of `each` bytes, at every `step`th byte, word by word: 0 < each <= step <= 64.
+ */
+struct exec_comb {
+    uint64_t teeth; /* of pieces that begin at 0, step, ... */
+    uint64_t over;  /* bits of the word before's last piece in this word */
+    uint32_t step, each;
+    uint32_t begin; /* of this word's first piece: less than 64 */
+};
+
+/* `begin`: of the first piece in its word. */
+static inline struct exec_comb exec_comb_of(uint32_t begin, uint32_t step, uint32_t each)
 {
-    const uint64_t end = last + bytes, last_word = (end - 1) / 64;
-    uint64_t pattern = 0;
-    for (uint64_t at = first % step; at < 64; at += step) pattern |= exec_footprint_mask(at, bytes);
-    for (uint64_t word = first / 64; word <= last_word; word++) {
-        uint64_t mask = pattern;
-        if (word == first / 64) mask &= ~0ull << first % 64;
-        if (word == last_word) mask &= ~0ull >> (63 - (end - 1) % 64);
+    struct exec_comb comb = {exec_footprint_mask(0, each), 0, step, each, begin};
+    for (uint32_t by = step; by < 64; by *= 2) comb.teeth |= comb.teeth << by;
+    return comb;
+}
+
+/* Returns the bits of this word, and goes on to the next. */
+static inline uint64_t exec_comb_next(struct exec_comb *comb)
+{
+    const uint64_t bits = comb->teeth << comb->begin | comb->over;
+    const uint32_t last = comb->begin + (63 - comb->begin) / comb->step * comb->step;
+    const uint32_t end = last + comb->each;
+    comb->over = end > 64 ? exec_footprint_mask(0, end - 64) : 0;
+    comb->begin = last + comb->step - 64;
+    return bits;
+}
+
+/* Marks the pieces of a comb from `first` to before `end`, now or later. */
+static inline void exec_pending_mark_comb(struct exec_pending *pending, uint64_t *bits,
+                                          uint64_t first, uint64_t end, uint32_t step,
+                                          uint32_t each)
+{
+    struct exec_comb comb = exec_comb_of(first % 64, step, each);
+    const uint64_t last = (end - 1) / 64;
+    for (uint64_t word = first / 64; word < last; word++)
+        exec_pending_mark(pending, &bits[word], exec_comb_next(&comb));
+    exec_pending_mark(pending, &bits[last], exec_comb_next(&comb) & ~0ull >> (63 - (end - 1) % 64));
+}
+
+/* exec_footprint_mark_steps for a comb. */
+static inline void exec_footprint_mark_comb(uint64_t *bits, uint64_t first, uint64_t end,
+                                            uint32_t step, uint32_t each, bool alone)
+{
+    struct exec_comb comb = exec_comb_of(first % 64, step, each);
+    const uint64_t last = (end - 1) / 64;
+    for (uint64_t word = first / 64; word <= last; word++) {
+        uint64_t mask = exec_comb_next(&comb);
+        if (word == last) mask &= ~0ull >> (63 - (end - 1) % 64);
         if (alone)
             bits[word] |= mask;
         else
@@ -173,23 +211,14 @@ static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uin
 {
     const bool up = first <= last;
     const uint64_t size = up ? step : -step, least = up ? first : last, most = up ? last : first;
-    if (size != 0 && size <= 64 && 64 % size == 0 && least % size + bytes <= size) {
-        exec_footprint_mark_pattern(bits, least, size, most, bytes, alone);
+    if (bytes <= size && size <= 64) {
+        exec_footprint_mark_comb(bits, least, most + bytes, (uint32_t)size, bytes, alone);
         return;
     }
-    uint64_t word = first / 64, mask = 0;
     for (uint64_t offset = first;; offset += step) {
-        const uint64_t at = offset % 64;
-        if (at + bytes > 64) exec_footprint_mark(bits, offset, bytes);
-        if (offset / 64 != word) {
-            exec_footprint_mark_word(&bits[word], mask);
-            word = offset / 64;
-            mask = 0;
-        }
-        if (at + bytes <= 64) mask |= exec_footprint_mask(at, bytes);
+        exec_footprint_mark(bits, offset, bytes);
         if (offset == last) break;
     }
-    exec_footprint_mark_word(&bits[word], mask);
 }
 
 /* Returns true when all bits from `first` to before `end` are set. */

@@ -9,6 +9,7 @@
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/quick_judge.h"
 #include "emulator/exec/ops/quick_mark.h"
+#include "emulator/exec/ops/quick_steps.h"
 #include "emulator/exec/ops/quick_watch.h"
 
 #include <string.h>
@@ -483,6 +484,9 @@ DEFINE_DEAL(u64)
     else                                                                                           \
         memcpy(at, quick->slots + inst->a, sizeof at)
 
+#define LOADED_shared(T) false
+#define LOADED_global(T) load_steps_##T(quick, inst)
+
 /* Loads without a pattern are the rule at a tile's edges, on a torus and in columns. */
 #define ANYHOW_1(where, T)                                                                         \
     {                                                                                              \
@@ -491,6 +495,7 @@ DEFINE_DEAL(u64)
         if (quick->mask != EXEC_ALL ||                                                             \
             (quick->stepped && (quick->step == 0 || quick->step == sizeof(T))))                    \
             return false;                                                                          \
+        if (LOADED_##where(T)) return true;                                                        \
         PLACES_##where;                                                                            \
         if (!gather_##where##_##T(OF_##where, at, to)) return false;                               \
         memcpy(quick->slots + inst->d, to, sizeof to);                                             \
@@ -567,6 +572,7 @@ DEFINE_DEAL(u64)
             memcpy(values, &all, sizeof values);                                                   \
             return store_judged_##T(quick->warp, inst, rows.low, rows.high, values);               \
         }                                                                                          \
+        if (store_steps_##T(quick, inst)) return true;                                             \
         PLACES_global;                                                                             \
         memcpy(from, quick->slots + inst->d, sizeof from);                                         \
         return scatter_global_##T(quick->warp, inst, EXEC_ALL, at, from);                          \
@@ -587,11 +593,21 @@ DEFINE_DEAL(u64)
     X(where, s8, 1)                                                                                \
     X(where, u16, 1)                                                                               \
     X(where, s16, 1)                                                                               \
-    X(where, u32, 1) X(where, u64, 1) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
+    X(where, u32, 1)                                                                               \
+    X(where, u64, 1)                                                                               \
+    X(where, u8, 2)                                                                                \
+    X(where, u8, 4)                                                                                \
+    X(where, u16, 2)                                                                               \
+    X(where, u16, 4) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
 #define STORES(X, where)                                                                           \
     X(where, u8, 1)                                                                                \
     X(where, u16, 1)                                                                               \
-    X(where, u32, 1) X(where, u64, 1) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
+    X(where, u32, 1)                                                                               \
+    X(where, u64, 1)                                                                               \
+    X(where, u8, 2)                                                                                \
+    X(where, u8, 4)                                                                                \
+    X(where, u16, 2)                                                                               \
+    X(where, u16, 4) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
 LOADS(DEFINE_LOAD, shared)
 LOADS(DEFINE_LOAD, global)
 STORES(DEFINE_STORE, shared)
