@@ -1,8 +1,10 @@
 /* Machine code uses known strides between the lanes' addresses (native/steps.c). That must change
- * nothing: the same results, counts and faults as the rows', whatever the block's shape, also where
- * the guessed stride is wrong for a warp, where a sum wraps, and where lanes have diverged. */
+ * nothing: the same results, counts, footprints and faults as the rows', whatever the block's
+ * shape, also where the guessed stride is wrong for a warp, where a sum wraps, and where lanes have
+ * diverged. */
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
+#include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -66,6 +68,35 @@ static const struct {
                      "mul.lo.u64 %b, %b, 12; add.u64 %b, %b, %d; ld.global.u32 %v, [%b];\n" TAKE
                      "cvt.u32.u64 %i, %b; cvt.u32.u64 %j, %d; sub.u32 %i, %i, %j;\n"
                      "mad.wide.u32 %a, %i, 4, %d; ld.global.u32 %v, [%a];\n" TAKE TAIL},
+    {"members of structures of seven words, some of them changed",
+     HEAD "mul.wide.u32 %a, %t, 28; add.u64 %a, %d, %a; ld.global.u32 %v, [%a+8];\n" TAKE
+          "ld.global.u32 %v, [%a+4];\n" TAKE "ld.global.u32 %v, [%a+16];\n" TAKE
+          "st.global.u32 [%a+20], %s; st.global.u32 [%a+24], %v;\n" TAIL},
+    {"all members of structures of three words",
+     HEAD "mul.wide.u32 %a, %t, 12; add.u64 %a, %d, %a; ld.global.u32 %v, [%a+4];\n" TAKE
+          "ld.global.u32 %v, [%a];\n" TAKE "ld.global.u32 %v, [%a+8];\n" TAKE
+          "st.global.u32 [%a+2048], %s; st.global.u32 [%a+2052], %v; st.global.u32 [%a+2056], "
+          "%i;\n" TAIL},
+    {"colours, each byte by an address of its own",
+     HEAD "mad.lo.u32 %i, %t, 3, 1; cvt.u64.u32 %a, %i; add.u64 %a, %d, %a;\n"
+          "ld.global.u8 %v, [%a];\n" TAKE "add.u32 %i, %i, 1; cvt.u64.u32 %a, %i;\n"
+          "add.u64 %a, %d, %a; ld.global.s8 %v, [%a];\n" TAKE "sub.u32 %i, %i, 2;\n"
+          "cvt.u64.u32 %a, %i; add.u64 %a, %d, %a; st.global.u8 [%a], %s;\n" TAIL},
+    {"halves of words, and words of 64 bits, a step apart in each line of the block", HEAD
+     "mul.lo.u32 %i, %x, 5; mad.lo.u32 %i, %y, 70, %i; mad.wide.u32 %a, %i, 2, %d;\n"
+     "ld.global.u16 %v, [%a];\n" TAKE "st.global.u16 [%a+2], %s; ld.global.s16 %v, [%a+6];\n" TAKE
+     "mul.lo.u32 %i, %x, 3; mad.lo.u32 %i, %y, 30, %i; mad.wide.u32 %a, %i, 8, %d;\n"
+     "ld.global.u64 %b, [%a+8]; cvt.u32.u64 %v, %b;\n" TAKE "st.global.u64 [%a], %b;\n" TAIL},
+    {"steps longer than a word of the footprint, and longer than a line",
+     HEAD "mul.wide.u32 %a, %x, 72; add.u64 %a, %d, %a; ld.global.u64 %b, [%a];\n"
+          "cvt.u32.u64 %v, %b;\n" TAKE "st.global.u64 [%a+16], %b; mul.wide.u32 %a, %x, 132;\n"
+          "add.u64 %a, %d, %a; st.global.u32 [%a], %s; ld.global.u32 %v, [%a+4];\n" TAKE TAIL},
+    {"steps that reach the end of the memory, and go past it at last", HEAD
+     "mul.wide.u32 %a, %x, 20; add.u64 %a, %d, %a; add.u64 %a, %a, 3432;\nmore:\n"
+     "ld.global.u32 %v, [%a];\n" TAKE "st.global.u32 [%a+4], %s; add.u64 %a, %a, 20;\n" ROUND TAIL},
+    {"steps of an address askew",
+     HEAD "mul.wide.u32 %a, %x, 12; add.u64 %a, %d, %a;\nmore: ld.global.u32 %v, [%a];\n" TAKE
+          "add.u64 %a, %a, 2;\n" ROUND TAIL},
     {"a loop that strides", HEAD
      "mov.u32 %i, %t; mov.u32 %j, 0;\nmore: mad.wide.u32 %a, %i, 4, %d;\n"
      "ld.global.u32 %v, [%a];\n" TAKE "mad.wide.u32 %a, %j, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
@@ -209,12 +240,23 @@ struct answer {
     enum exec_end end;
     struct exec_fault fault;
     size_t races;
-    uint32_t lines[MOST][2]; /* of both accesses */
+    uint32_t lines[MOST][2];                                          /* of both accesses */
+    uint64_t marks[EXEC_ACCESS_COUNT][sizeof(uint32_t) * WORDS / 64]; /* of `data` */
 };
 
-/* Each launch begins with the same memory. */
+static void keep_marks(struct answer *answer, const struct exec_footprint *footprint, uint64_t data)
+{
+    for (size_t k = 0; k < exec_footprint_region_count(footprint); k++) {
+        const struct exec_footprint_region *at = exec_footprint_region_at(footprint, k);
+        for (int access = 0; access < EXEC_ACCESS_COUNT; access++)
+            if (at->region->address == data && at->bits[access] != NULL)
+                memcpy(answer->marks[access], at->bits[access], sizeof *answer->marks);
+    }
+}
+
+/* Each launch begins with the same memory. `marked`: it records its footprint. */
 static void run(const struct exec_program *program, const uint32_t block[3], bool watched,
-                struct answer *answer)
+                bool marked, struct answer *answer)
 {
     void *bytes, *data;
     device_reset();
@@ -227,13 +269,14 @@ static void run(const struct exec_program *program, const uint32_t block[3], boo
                              .blocks = 1,
                              .block = {block[0], block[1], block[2]},
                              .parameters = parameters,
-                             .footprint = watched ? exec_footprint_create(NULL, NULL) : NULL,
+                             .footprint = marked ? exec_footprint_create(NULL, NULL) : NULL,
                              .watch = watched ? exec_racecheck_create() : NULL};
     answer->end = device_launch(&one);
     answer->counts = one.counts;
     memcpy(answer->words, bytes, sizeof answer->words);
     memcpy(answer->data, data, sizeof answer->data);
     answer->fault = one.fault;
+    if (marked) keep_marks(answer, one.footprint, parameters[1]);
     answer->races = watched ? exec_racecheck_count(one.watch) : 0;
     for (size_t k = 0; k < answer->races && k < MOST; k++) {
         answer->lines[k][0] = exec_racecheck_at(one.watch, k)->first.line;
@@ -259,6 +302,8 @@ static void compare(const struct answer *rows, const struct answer *code, const 
                   "%s, %u x %u x %u: other data", what, block[0], block[1], block[2]);
     ck_assert_msg(!memcmp(&rows->counts, &code->counts, sizeof rows->counts),
                   "%s, %u x %u x %u: other counts", what, block[0], block[1], block[2]);
+    ck_assert_msg(!memcmp(rows->marks, code->marks, sizeof rows->marks),
+                  "%s, %u x %u x %u: another footprint", what, block[0], block[1], block[2]);
     ck_assert_uint_eq(rows->races, code->races);
     ck_assert_mem_eq(rows->lines, code->lines, sizeof rows->lines);
     ck_assert_int_eq(rows->end, code->end);
@@ -268,8 +313,7 @@ static void compare(const struct answer *rows, const struct answer *code, const 
 }
 
 /* Runs twice: code for strides other than the guessed ones is compiled when they first occur. With
- * racecheck and without.
- */
+ * racecheck and without; then the second time with a footprint. */
 START_TEST(steps_change_nothing)
 {
     const size_t kernel = (size_t)_i / 4, first = _i % 4 < 2 ? A_WARP : A_HALF;
@@ -279,8 +323,9 @@ START_TEST(steps_change_nothing)
     for (size_t k = 0; k < 2 * SHAPES; k++) {
         static struct answer expected, found;
         const uint32_t *shape = shapes[(first + k) % SHAPES];
-        run(rows, shape, watched, &expected);
-        run(code, shape, watched, &found);
+        const bool marked = watched || k / SHAPES != 0;
+        run(rows, shape, watched, marked, &expected);
+        run(code, shape, watched, marked, &found);
         compare(&expected, &found, kernels[kernel].what, shape);
     }
     ck_assert_msg(exec_native_stretches(code) > 0, "%s: nothing was compiled",
