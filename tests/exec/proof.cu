@@ -145,6 +145,25 @@ __global__ void own_piece(float *out, const float *in, int)
     for (int k = 0; k < 37; k++) out[I * 37 + k] = in[k];
 }
 
+__global__ void own_row_unsigned(float *out, const float *, int n)
+{
+    const unsigned i = I, width = n;
+    if (i >= width) return;
+    for (unsigned k = 0; k < width; k++) out[i * width + k] *= 2;
+}
+__global__ void own_row_wide(float *out, const float *, int n)
+{
+    const size_t i = I, width = n;
+    if (i >= width) return;
+    for (size_t k = 0; k < width; k++) out[i * width + k] *= 2;
+}
+
+__global__ void shared_row_unsigned(float *out, const float *, int n)
+{
+    const unsigned i = I, width = n;
+    if (i >= width) return;
+    for (unsigned k = 0; k < width + 1; k++) out[i * width + k] *= 2;
+}
 __global__ void shared_row(float *out, const float *, int n)
 {
     const int i = I;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 6000, SITES = 4, ROUNDS = 4, SLOTS = SITES * ROUNDS };
+enum { PROGRAMS = 12000, SITES = 4, ROUNDS = 4, SLOTS = SITES * ROUNDS };
 
 struct parameters {
     uint64_t p, q, table;
@@ -230,7 +230,7 @@ static void say_condition(struct kernel *kernel)
 static void say_end_of_round(struct kernel *kernel, unsigned rounds)
 {
     const char *slot = kernel->records ? "add.s64 %slot, %slot, 8;" : "";
-    switch (below(kernel, 6)) {
+    switch (below(kernel, 10)) {
     case 4: /* there are two ways back */
         say(kernel,
             "add.u32 %%round, %%round, 1; %s setp.lt.u32 %%back, %%round, %u; @%%back bra LOOP;\n"
@@ -255,6 +255,31 @@ static void say_end_of_round(struct kernel *kernel, unsigned rounds)
             "add.s32 %%round, %%round, 1; %s setp.gt.s32 %%again, %%down, %d;\n"
             "setp.ge.s32 %%odd, %%round, %u; @%%odd bra OUT;\n",
             slot, (int)ROUNDS - (int)rounds, ROUNDS);
+        break;
+    case 5: /* what is compared is made of the count: after the change, before it, or of both */
+        say(kernel,
+            "add.u32 %%round, %%round, 1; %s add.s32 %%far, %%round, 9;\n"
+            "setp.ne.s32 %%again, %%far, %u;\n",
+            slot, rounds + 9);
+        break;
+    case 6:
+        say(kernel,
+            "mul.lo.s32 %%far, %%round, 3; add.u32 %%round, %%round, 1; %s\n"
+            "setp.lt.s32 %%again, %%far, %u;\n",
+            slot, 3 * (rounds - 1));
+        break;
+    case 7:
+        say(kernel,
+            "sub.s32 %%far, %u, %%round; add.u32 %%round, %%round, 1; %s\n"
+            "setp.lt.s32 %%again, %%round, %%far;\n",
+            2 * rounds - 2, slot);
+        break;
+    case 8: /* or not in each round */
+        say(kernel,
+            "setp.gt.s32 %%odd, %%round, 0; @%%odd bra SAME; sub.s32 %%far, %u, %%round; SAME:\n"
+            "add.s32 %%round, %%round, 1; %s setp.gt.s32 %%again, %%far, %u;\n"
+            "setp.ge.s32 %%odd, %%round, %u; @%%odd bra OUT;\n",
+            ROUNDS, slot, ROUNDS - rounds, ROUNDS);
         break;
     default:
         say(kernel, "add.u32 %%round, %%round, 1; %s setp.le.u32 %%again, %%round, %u;\n", slot,
@@ -303,7 +328,8 @@ static void make(struct kernel *kernel, uint32_t seed, bool records)
         "%%slot, %%first, %%l<%u>, "
         "%%a<%u>, %%v64; .reg .u32 %%n, %%w, %%x, %%y;\n"
         ".reg .u32 %%tx, %%ty, %%bx, %%by, %%sx, %%sy, %%gx, %%all, %%k, %%old, %%round, %%z;\n"
-        ".reg .u32 %%either, %%minus, %%line, %%less, %%step, %%A, %%B, %%C, %%D, %%E, %%F, %%G, "
+        ".reg .u32 %%far, %%either, %%minus, %%line, %%less, %%step, %%A, %%B, %%C, %%D, %%E, %%F, "
+        "%%G, "
         "%%H, "
         "%%v32;\n"
         ".reg .u32 %%I, %%J, %%K, %%L; .reg .u16 %%v8, %%v16;\n"
@@ -521,9 +547,12 @@ static const char *const kernels[] = {"own_element",
                                       "own_with_assertion",
                                       "own_textured",
                                       "own_row",
+                                      "own_row_unsigned",
+                                      "own_row_wide",
                                       "own_odd_row",
                                       "own_piece",
                                       "shared_row",
+                                      "shared_row_unsigned",
                                       "shared_piece",
                                       "own_surface_read",
                                       "shared_textured",

@@ -49,6 +49,7 @@ struct proof {
     uint64_t *roots_of;              /* of each register */
     struct exec_term terms[EXEC_PROOF_TERMS];
     size_t term_count;
+    bool of_loop[EXEC_PROOF_TERMS]; /* a loop's number is a part of the term */
     struct stretch stretches[MOST_BRANCHES];
     size_t stretch_count;
     struct exec_proof_guard guards[MOST_GUARDS];
@@ -166,16 +167,20 @@ static bool is_number(enum ptx_type type)
            (bytes == 4 || bytes == 8);
 }
 
+/* A parameter of 4 bytes may be loaded into a register of 8. */
 static uint32_t term_of_parameter(struct proof *proof, const struct ptx_instruction *at)
 {
     uint64_t offset;
+    const struct ptx_operand *to = &at->operands[0];
     const uint32_t bytes = ptx_type_bytes(at->type);
-    if ((bytes != 4 && bytes != 8) || at->operands[0].kind != PTX_OPERAND_REGISTER ||
+    if ((bytes != 4 && bytes != 8) || to->kind != PTX_OPERAND_REGISTER ||
         !lower_find_parameter(proof->lower, &at->operands[1], at->modifiers.space, &offset))
         return 0;
-    return term(
-        proof,
-        (struct exec_term){.op = EXEC_TERM_PARAMETER, .bytes = (uint8_t)bytes, .value = offset}, 0);
+    const struct exec_term new = {
+        .op = EXEC_TERM_PARAMETER, .bytes = (uint8_t)bytes, .value = offset};
+    const uint32_t found = term(proof, new, 0);
+    if (found == 0 || bytes == ptx_type_bytes(proof->source->registers[to->reg].type)) return found;
+    return widen(proof, found, ptx_type_kind(at->type) == PTX_KIND_SIGNED);
 }
 
 /* Of mul and mad: a product of the width of the result. */
@@ -494,42 +499,75 @@ static void find_stretches(struct proof *proof)
     }
 }
 
-/* Returns whether the change happens in every round that comes to its end. */
-static bool is_in_each(const struct ptx_function *source, const struct round *round)
+/* Returns whether instruction `index` of the loop is executed in every round that comes to its
+ * end. */
+static bool is_in_each(const struct ptx_function *source, const struct round *round, uint32_t index)
 {
-    for (uint32_t k = round->begin; k < round->change; k++) {
+    if (index < round->begin || index >= round->end) return false;
+    for (uint32_t k = round->begin; k < index; k++) {
         const struct ptx_instruction *at = &source->instructions[k];
         if (at->op != PTX_OP_BRA) continue;
         const uint32_t target = at->operands[0].target;
-        if (target > round->change && target <= round->end) return false;
+        if (target > index && target <= round->end) return false;
     }
     return true;
 }
 
-/* Returns whether the comparison `at` is of a register that the same loop changes once in each
- * round. *late: it comes after the change. */
-static bool tells_rounds(const struct proof *proof, const struct ptx_instruction *at,
-                         const struct round *round, bool *late)
+/* Returns the only operand of which a loop's number is a part; NULL: none, or several, which may
+ * come from different rounds. */
+static const struct ptx_operand *only_of_loop(const struct proof *proof,
+                                              const struct ptx_instruction *at)
 {
-    const uint32_t index = (uint32_t)(at - proof->source->instructions);
+    const struct ptx_operand *only = NULL;
     for (uint8_t k = 1; k < at->operand_count; k++) {
         const struct ptx_operand *operand = &at->operands[k];
         if (operand->kind != PTX_OPERAND_REGISTER || proof->term_of[operand->reg] == 0 ||
-            proof->definitions[operand->reg].count != 2)
+            !proof->of_loop[proof->term_of[operand->reg] - 1])
             continue;
-        const struct exec_term *term = &proof->terms[proof->term_of[operand->reg] - 1];
-        if (term->op != EXEC_TERM_LOOP) continue;
-        const struct round *its = &proof->rounds[term->value];
-        *late = index > its->change;
-        return its->end == round->end && index > its->begin && index < its->end &&
-               is_in_each(proof->source, its);
+        if (only != NULL) return NULL;
+        only = operand;
     }
-    return false;
+    return only;
+}
+
+/* Returns whether instruction `index`, in each round of the loop, makes something of a register
+ * that the loop changes once in each, or of what an instruction before it has made so. *late: that
+ * register is read after the change. */
+static bool tells_rounds(const struct proof *proof, uint32_t index, const struct round *round,
+                         bool *late)
+{
+    const struct ptx_instruction *at = &proof->source->instructions[index];
+    const struct ptx_operand *operand = only_of_loop(proof, at);
+    if (operand == NULL || !is_in_each(proof->source, round, index)) return false;
+    const struct definitions *of = &proof->definitions[operand->reg];
+    const struct exec_term *term = &proof->terms[proof->term_of[operand->reg] - 1];
+    if (term->op != EXEC_TERM_LOOP)
+        return of->count == 1 && of->first < index && tells_rounds(proof, of->first, round, late);
+    const struct round *its = &proof->rounds[term->value];
+    *late = index > its->change;
+    return its->end == round->end && index > its->begin &&
+           is_in_each(proof->source, its, its->change);
+}
+
+/* Finds the terms of which a loop's number is a part. */
+static void find_of_loop(struct proof *proof)
+{
+    for (size_t k = 1; k < proof->term_count; k++) {
+        const struct exec_term *term = &proof->terms[k];
+        proof->of_loop[k] =
+            term->op == EXEC_TERM_LOOP ||
+            (term->op >= EXEC_TERM_ADD && (proof->of_loop[term->a] || proof->of_loop[term->b]));
+    }
 }
 
 /* Finds on what it depends whether a loop goes on, and which accesses are in it. */
 static void find_ends(struct proof *proof)
 {
+    for (uint32_t k = 0; k < proof->loop_count; k++) {
+        const struct ptx_instruction *back = &proof->source->instructions[proof->rounds[k].end];
+        if (back->guard != PTX_NO_REGISTER) term_of_register(proof, back->guard);
+    }
+    find_of_loop(proof);
     for (uint32_t k = 0; k < proof->loop_count; k++) {
         const struct round *round = &proof->rounds[k];
         for (size_t l = 0; l < proof->access_count; l++)
@@ -539,8 +577,7 @@ static void find_ends(struct proof *proof)
         if (round->end == 0 || back->guard == PTX_NO_REGISTER) continue;
         const struct definitions *of = &proof->definitions[back->guard];
         const uint32_t guard = term_of_register(proof, back->guard);
-        if (guard != 0 && tells_rounds(proof, &proof->source->instructions[of->first], round,
-                                       &proof->loops[k].late))
+        if (guard != 0 && tells_rounds(proof, of->first, round, &proof->loops[k].late))
             proof->loops[k].term = guard;
         proof->loops[k].holds = !back->guard_negated;
     }
