@@ -1,7 +1,8 @@
 // Pools of memory, asked of a GPU: which properties they may have, what of them may be set and what
 // is then read, how much of them is in use, who may reach their memory, what is freed in a stream;
-// and the flags of page-locked memory. Each line is a case and its answer. A line that begins
-// with ~ is of small allocations that an H200 makes beside others. pools.txt has an H200's.
+// the flags of page-locked memory; and what 0 bytes are. Each line is a case and its answer. A line
+// that begins with ~ is of small allocations that an H200 makes beside others. pools.txt has an
+// H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o pools tests/gpu/pools.cu -lcuda
 //     ./pools > tests/gpu/pools.txt
@@ -173,6 +174,38 @@ static void flags()
     }
 }
 
+static void ask_nothing(const char *name, cudaError_t (*of)(void **))
+{
+    void *p = &pool; /* of what is not written this is left */
+    const cudaError_t error = of(&p);
+    printf("0 bytes, address %d, ", p == nullptr ? 0 : 1);
+    say(name, error);
+}
+
+static void ask_nothing(const char *name, CUresult (*of)(CUdeviceptr *))
+{
+    CUdeviceptr p = 5;
+    const CUresult code = of(&p);
+    printf("0 bytes, address %d, ", p == 0 ? 0 : 1);
+    say(name, code);
+}
+
+static void nothing()
+{
+    ask_nothing("cuMemAlloc", [](CUdeviceptr *p) { return cuMemAlloc(p, 0); });
+    ask_nothing("cuMemAllocManaged",
+                [](CUdeviceptr *p) { return cuMemAllocManaged(p, 0, CU_MEM_ATTACH_GLOBAL); });
+    ask_nothing("cuMemAllocAsync", [](CUdeviceptr *p) { return cuMemAllocAsync(p, 0, stream); });
+    ask_nothing("cuMemAllocFromPoolAsync", [](CUdeviceptr *p) {
+        return cuMemAllocFromPoolAsync(p, 0, (CUmemoryPool)pool, stream);
+    });
+    ask_nothing("cudaMalloc", [](void **p) { return cudaMalloc(p, 0); });
+    ask_nothing("cudaMallocAsync", [](void **p) { return cudaMallocAsync(p, 0, stream); });
+    ask_nothing("cudaMallocManaged", [](void **p) { return cudaMallocManaged(p, 0); });
+    ask_nothing("cudaMallocHost", [](void **p) { return cudaMallocHost(p, 0); });
+    say("freed in the stream, 0", cuMemFreeAsync(0, stream));
+}
+
 int main()
 {
     const cudaMemPoolProps of = plain();
@@ -184,6 +217,7 @@ int main()
     access();
     pointers();
     flags();
+    nothing();
     CHECK(cudaMemPoolDestroy(pool));
     CHECK(cudaStreamDestroy(stream));
     return 0;

@@ -145,6 +145,7 @@ CUresult driver_cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
 {
     const struct memory_region *region;
     NEED_POINTER(dptr);
+    if (bytesize == 0) *dptr = 0; /* refused below; an H200 writes this as well */
     TRY(allocate(MEMORY_DEVICE, bytesize, 0, &region));
     *dptr = region->address;
     return CUDA_SUCCESS;
@@ -180,6 +181,7 @@ CUresult driver_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned i
     NEED_POINTER(dptr);
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return CUDA_ERROR_INVALID_VALUE;
+    if (bytesize == 0) *dptr = 0; /* as in cuMemAlloc */
     TRY(allocate(MEMORY_MANAGED, bytesize, flags, &region));
     *dptr = region->address;
     return CUDA_SUCCESS;
