@@ -18,7 +18,8 @@ static struct {
     struct {
         uint32_t nested, outer;
     } aliases[ALIASES];
-    uint64_t unstamped; /* records without times, which are left out */
+    uint32_t refused[ALIASES]; /* calls that returned an error, likewise */
+    uint64_t unstamped; /* records without times, which are left out, of what was not refused */
 } activities = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void activities_alias(uint32_t nested, uint32_t outer)
@@ -26,6 +27,13 @@ void activities_alias(uint32_t nested, uint32_t outer)
     pthread_mutex_lock(&activities.lock);
     activities.aliases[nested % ALIASES].nested = nested;
     activities.aliases[nested % ALIASES].outer = outer;
+    pthread_mutex_unlock(&activities.lock);
+}
+
+void activities_refused(uint32_t correlation)
+{
+    pthread_mutex_lock(&activities.lock);
+    activities.refused[correlation % ALIASES] = correlation;
     pthread_mutex_unlock(&activities.lock);
 }
 
@@ -59,13 +67,16 @@ static uint32_t place_of(uint8_t memory_kind)
     }
 }
 
-/* CUPTI delivers a time of 0 if it could not take one. */
-static bool is_stamped(uint64_t start, uint64_t end)
+/* CUPTI delivers a time of 0 if it could not take one, and also for a launch that was refused,
+ * which is no operation. */
+static bool is_stamped(const struct trace_record *record)
 {
-    const bool stamped = start != 0 && end != 0;
+    const bool stamped = record->start_ns != 0 && record->end_ns != 0;
+    const uint64_t request = record->request; /* 0: of no call */
 
     pthread_mutex_lock(&activities.lock);
-    activities.unstamped += !stamped;
+    activities.unstamped +=
+        !stamped && (request == 0 || activities.refused[request % ALIASES] != request);
     pthread_mutex_unlock(&activities.lock);
     return stamped;
 }
@@ -87,7 +98,7 @@ static void put_kernel(const CUpti_ActivityKernel10 *kernel)
         .count = blocks * threads,
     };
     trace_copy_string(record.name, sizeof record.name, kernel->name != NULL ? kernel->name : "");
-    if (is_stamped(kernel->start, kernel->end)) recorder_put(&record);
+    if (is_stamped(&record)) recorder_put(&record);
 }
 
 static void put_copy(const CUpti_ActivityMemcpy6 *copy)
@@ -105,7 +116,7 @@ static void put_copy(const CUpti_ActivityMemcpy6 *copy)
         .end_ns = copy->end,
         .bytes = copy->bytes,
     };
-    if (is_stamped(copy->start, copy->end)) recorder_put(&record);
+    if (is_stamped(&record)) recorder_put(&record);
 }
 
 static void put_set(const CUpti_ActivityMemset4 *set)
@@ -122,7 +133,7 @@ static void put_set(const CUpti_ActivityMemset4 *set)
         .end_ns = set->end,
         .bytes = set->bytes,
     };
-    if (is_stamped(set->start, set->end)) recorder_put(&record);
+    if (is_stamped(&record)) recorder_put(&record);
 }
 
 static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size, size_t *records)

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unwind.h>
 
-#define FRAMES 40 /* how deep below the callback the submission's frame may be */
+#define NOT_READY 600 /* of a query: no error */
+#define FRAMES 40     /* how deep below the callback the submission's frame may be */
 
 static struct {
     struct trace_writer *trace;
@@ -184,6 +185,7 @@ static void made(const CUpti_CallbackData *data)
     unsigned flags = calls_flags(data->functionParams, row->flags);
 
     if (row->what == TRACE_STREAM) return; /* recorded by CUPTI's stream callback */
+    if (handle == 0) return; /* no bytes were asked for, and none are to be given back */
     struct object object = {.what = row->what,
                             .handle = handle,
                             .context = data->contextUid,
@@ -238,6 +240,7 @@ static void leave_call(const CUpti_CallbackData *data)
     if (data->functionReturnValue != NULL)
         memcpy(&record->code, data->functionReturnValue, sizeof record->code);
     if (trace_is_fault(record->code)) atomic_store(&recorder.faulted, true);
+    if (record->code != 0 && record->code != NOT_READY) activities_refused(thread.correlation);
     record->context = data->contextUid;
     find_stream(data); /* the call may have created its context only now */
     if (thread.pending_stream != 0) put_pending_stream(data);

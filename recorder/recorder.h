@@ -43,6 +43,8 @@ int activities_start(const char **why);
 int activities_go_on(bool on, const char **why);
 /* Operations of the nested call belong to the outer call, by their correlation numbers. */
 void activities_alias(uint32_t nested, uint32_t outer);
+/* The outer call returned an error: of what it asked for nothing is missing in the record. */
+void activities_refused(uint32_t correlation);
 /* Writes the activity records that CUPTI has delivered; `all`: also incomplete buffers. */
 void activities_flush(int all);
 

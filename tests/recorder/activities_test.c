@@ -102,6 +102,8 @@ uint64_t recorder_stream_number(uint32_t context, uint32_t stream)
     return (uint64_t)context << 32 | stream;
 }
 
+static uint32_t kernels_call; /* its correlation number */
+
 /* Delivers a kernel and a copy with these times. */
 static void deliver(uint64_t kernel_start, uint64_t copy_end, size_t dropped)
 {
@@ -116,6 +118,7 @@ static void deliver(uint64_t kernel_start, uint64_t copy_end, size_t dropped)
     kernel.start = kernel_start;
     kernel.end = kernel_start > 0 ? kernel_start + 10 : 0;
     kernel.name = "scale";
+    kernel.correlationId = kernels_call;
     kernel.gridX = kernel.gridY = kernel.gridZ = 1;
     kernel.blockX = 64;
     kernel.blockY = kernel.blockZ = 1;
@@ -135,6 +138,9 @@ static void deliver(uint64_t kernel_start, uint64_t copy_end, size_t dropped)
     ck_assert_uint_gt(size, 0);
     faked.completed(NULL, 0, buffer, size, size); /* which frees it */
 }
+
+/* The kernel of a launch by a driver call within a runtime call, or of a driver call alone. */
+enum { OUTER = 8192 + 5, INNER = 8192 + 6, ALONE = 5 };
 
 static void start(void)
 {
@@ -165,6 +171,25 @@ START_TEST(records_without_times_are_left_out_and_counted)
     ck_assert_uint_eq(put.records[1].bytes, 1);
     deliver(1000, 900, 0); /* and only once */
     ck_assert_uint_eq(put.count, 2);
+}
+END_TEST
+
+/* CUPTI delivers a kernel without times for a launch that was refused. */
+START_TEST(what_was_refused_is_not_missing)
+{
+    static const struct {
+        uint32_t refused, of;
+        size_t settings;
+    } rows[] = {{ALONE, ALONE, 0}, {OUTER, INNER, 0}, {OUTER, ALONE, 1}, {ALONE, INNER, 1}};
+
+    start();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        activities_alias(INNER, OUTER);
+        activities_refused(rows[i].refused);
+        kernels_call = rows[i].of;
+        deliver(0, 900, 0);
+        ck_assert_uint_eq(put.count, 1 + rows[i].settings); /* the copy, and what is missing */
+    }
 }
 END_TEST
 
@@ -210,6 +235,7 @@ int main(void)
     TCase *tcase = tcase_create("activities");
     tcase_add_test(tcase, records_with_times_are_put);
     tcase_add_test(tcase, records_without_times_are_left_out_and_counted);
+    tcase_add_test(tcase, what_was_refused_is_not_missing);
     tcase_add_test(tcase, dropped_records_are_counted);
     tcase_add_test(tcase, a_refusal_has_its_reason);
     tcase_add_test(tcase, records_end_and_begin_again);
