@@ -2,7 +2,7 @@
 // of its own. Each line is a kernel and its answer. "does not end": it had not after MOST_SECONDS,
 // or the driver stopped it because it runs too long (cudaErrorLaunchTimeout), which is what the
 // software device says of a wait that can never end. What waits for a minute there waits for a
-// second here. hangs.txt has an H100's.
+// second here. hangs.txt has what an H100 and an H200 said.
 //
 //     nvcc -std=c++17 -arch=sm_90 -diag-suppress 20054 -I. -o hangs tests/gpu/hangs.cu &&
 //     MOST_SECONDS=3 ./hangs >tests/gpu/hangs.txt
