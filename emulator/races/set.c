@@ -1,26 +1,49 @@
 #include "emulator/races/set.h"
 
+#include "emulator/base/pages.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY_RANGES = 4096 }; /* with more ranges, one bit per byte is smaller and no slower */
+enum {
+    MANY_RANGES = 4096, /* with more ranges, one bit per byte is smaller and no slower */
+    AT_ONCE = 16,       /* words that are compared at once */
+};
 
 static uint64_t bits_base(const struct races_set *set)
 {
     return set->bounds.first & ~63ull;
 }
 
+static uint64_t bits_words(const struct races_set *set)
+{
+    return (set->bounds.end - bits_base(set) + 63) / 64;
+}
+
 /* Returns how many of the first `count` words are equal to `word`, in steps of AT_ONCE words. A
  * fast path: a kernel mostly touches all of an array or nothing of it. */
 static uint64_t words_skip(const uint64_t *words, uint64_t count, uint64_t word)
 {
-    enum { AT_ONCE = 16 };
     uint64_t skipped = 0;
     while (count - skipped >= AT_ONCE) {
         uint64_t other = 0;
         for (int i = 0; i < AT_ONCE; i++) other |= words[skipped + i] ^ word;
         if (other != 0) break;
+        skipped += AT_ONCE;
+    }
+    return skipped;
+}
+
+/* Returns how many of the first `count` words of `b` have no bit that the word of `a`, each bit of
+ * which is turned where `turned` has one, has as well, in steps of AT_ONCE words. */
+static uint64_t words_apart(const uint64_t *a, const uint64_t *b, uint64_t count, uint64_t turned)
+{
+    uint64_t skipped = 0;
+    while (count - skipped >= AT_ONCE) {
+        uint64_t both = 0;
+        for (int i = 0; i < AT_ONCE; i++) both |= (a[skipped + i] ^ turned) & b[skipped + i];
+        if (both != 0) break;
         skipped += AT_ONCE;
     }
     return skipped;
@@ -83,8 +106,12 @@ static uint64_t bits_word(const struct races_set *set, uint64_t at,
 static uint64_t bits_common(const struct races_set *set, const struct races_set *other,
                             const struct races_range *within, uint64_t *first)
 {
-    uint64_t bytes = 0;
-    for (uint64_t at = within->first & ~63ull; at < within->end; at += 64) {
+    uint64_t bytes = 0, at = within->first & ~63ull;
+    if (other != NULL)
+        at += 64 * words_apart(&set->bits[(at - bits_base(set)) / 64],
+                               &other->bits[(at - bits_base(other)) / 64], (within->end - at) / 64,
+                               0);
+    for (; at < within->end; at += 64) {
         uint64_t word = bits_word(set, at, within);
         if (word == 0) continue;
         if (other != NULL) word &= bits_word(other, at, within);
@@ -95,12 +122,15 @@ static uint64_t bits_common(const struct races_set *set, const struct races_set 
     return bytes;
 }
 
-/* Returns true when `a` contains every byte of `b`; the bounds of `a` contain those of `b`. */
+/* Returns true when `a` contains every byte of `b`; the bounds of `a` contain those of `b`, outside
+ * of which no bit of `b` is set. */
 static bool bits_cover(const struct races_set *a, const struct races_set *b)
 {
-    for (uint64_t at = bits_base(b); at < b->bounds.end; at += 64)
-        if (bits_word(b, at, &b->bounds) & ~bits_word(a, at, &b->bounds)) return false;
-    return true;
+    const uint64_t base = bits_base(b), count = bits_words(b);
+    const uint64_t *of_a = &a->bits[(base - bits_base(a)) / 64];
+    uint64_t k = words_apart(of_a, b->bits, count, UINT64_MAX);
+    while (k < count && (b->bits[k] & ~of_a[k]) == 0) k++;
+    return k == count;
 }
 
 /* Finds the set's first range that ends after `at`. Returns false when there is none. */
@@ -186,8 +216,8 @@ static bool take_ranges(struct races_set *set, const struct windows *windows, si
 /* Copies the windows' bits to the set. */
 static bool take_bits(struct races_set *set, const struct windows *windows)
 {
-    const uint64_t base = bits_base(set), words = (set->bounds.end - base + 63) / 64;
-    set->bits = calloc(words, sizeof *set->bits);
+    const uint64_t base = bits_base(set), words = bits_words(set);
+    set->bits = pages_take(words * sizeof *set->bits);
     if (set->bits == NULL) return false;
     for (size_t k = 0; k < windows->count; k++) {
         struct races_range here = windows->each[k];
@@ -238,7 +268,7 @@ bool races_set_bits(struct races_set *set, const uint64_t *bits, const struct ra
 void races_set_free(struct races_set *set)
 {
     free(set->ranges);
-    free(set->bits);
+    pages_give(set->bits, bits_words(set) * sizeof *set->bits);
     *set = (struct races_set){0};
 }
 

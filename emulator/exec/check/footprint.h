@@ -108,10 +108,20 @@ static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t
     }
 }
 
+/* The same. `alone`: no other thread sets bits at this time, so that no atomics are needed. */
+static inline void exec_footprint_mark_word_alone(uint64_t *word, uint64_t mask, bool alone)
+{
+    if (alone)
+        *word |= mask;
+    else
+        exec_footprint_mark_word(word, mask);
+}
+
 /* Bits of some words that are not in the bitmaps yet: accesses that lie apart set a few bits of
  * many words, and the next accesses mostly set others of the same words. Owned by one thread. */
 enum { EXEC_PENDING_WORDS = 64 };
 struct exec_pending {
+    bool alone; /* as for exec_footprint_mark_word_alone */
     struct {
         uint64_t *word;
         uint64_t bits; /* 0: none */
@@ -126,7 +136,7 @@ static inline void exec_pending_mark(struct exec_pending *pending, uint64_t *wor
     const uint64_t place = (k ^ k >> 6 ^ k >> 12) % EXEC_PENDING_WORDS;
     uint64_t bits = pending->places[place].bits;
     if (bits != 0 && pending->places[place].word != word) {
-        exec_footprint_mark_word(pending->places[place].word, bits);
+        exec_footprint_mark_word_alone(pending->places[place].word, bits, pending->alone);
         bits = 0;
     }
     bits |= mask;
@@ -143,7 +153,8 @@ static inline void exec_pending_settle(struct exec_pending *pending)
 {
     for (unsigned k = 0; k < EXEC_PENDING_WORDS; k++) {
         if (pending->places[k].bits != 0)
-            exec_footprint_mark_word(pending->places[k].word, pending->places[k].bits);
+            exec_footprint_mark_word_alone(pending->places[k].word, pending->places[k].bits,
+                                           pending->alone);
         pending->places[k].bits = 0;
     }
 }
@@ -197,15 +208,12 @@ static inline void exec_footprint_mark_comb(uint64_t *bits, uint64_t first, uint
     for (uint64_t word = first / 64; word <= last; word++) {
         uint64_t mask = exec_comb_next(&comb);
         if (word == last) mask &= ~0ull >> (63 - (end - 1) % 64);
-        if (alone)
-            bits[word] |= mask;
-        else
-            exec_footprint_mark_word(&bits[word], mask);
+        exec_footprint_mark_word_alone(&bits[word], mask, alone);
     }
 }
 
 /* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`, up or down.
- * `alone`: no other thread sets bits at this time, so that no atomics are needed. */
+ * `alone`: as for exec_footprint_mark_word_alone. */
 static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step,
                                              uint64_t last, uint32_t bytes, bool alone)
 {

@@ -205,6 +205,11 @@ static void run_apart(void *argument, unsigned index)
     }
 }
 
+static void set_alone(struct exec_worker *worker, bool alone)
+{
+    worker->alone = worker->pending.alone = alone;
+}
+
 /* Runs the first blocks one after the other. Workers that run blocks at the same moment may miss
  * races between them (check/owners.h); most errors show among the first few blocks, and small
  * kernels run entirely in this way. Long blocks are not waited for. */
@@ -214,7 +219,7 @@ static void run_first_blocks(struct exec_grid *grid)
     const bool judged = grid->launch->watch != NULL;
     const uint64_t most = judged ? BLOCKS_JUDGED : BLOCKS_OBSERVED;
     const uint64_t count = most < grid->blocks ? most : grid->blocks;
-    worker->alone = true;
+    set_alone(worker, true);
     for (grid->until = 0; grid->until < count && worker->end == EXEC_DONE;) {
         if (judged && worker->counts.warp_instructions > INSTRUCTIONS_JUDGED) return;
         grid->until++;
@@ -232,7 +237,7 @@ static void run_blocks_apart(struct exec_grid *grid)
         if (worker->end != EXEC_DONE) return;
         if (commutes && worker->commuted * INSTRUCTIONS_EACH > worker->counts.warp_instructions)
             count = 1;
-        worker->alone = count == 1;
+        set_alone(worker, count == 1);
     }
     grid->until = grid->blocks;
     exec_pool_run(count, run_apart, grid);
@@ -504,7 +509,7 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
     worker->proven = &grid->proven;
     worker->function = function;
     worker->grid_workspace = grid->workspace;
-    worker->alone = grid->worker_count == 1;
+    set_alone(worker, grid->worker_count == 1);
     worker->row_lanes = row_lanes_of(grid->launch->block);
     worker->dynamic_offset = (function->info.static_shared + 15) / 16 * 16;
     worker->user_shared = grid->launch->dynamic_shared
@@ -676,7 +681,7 @@ static struct exec_grid *kept_take(const struct exec_launch *launch, const struc
         struct exec_worker *worker = &grid->workers[k];
         worker->launch = launch;
         worker->launches++;
-        worker->alone = grid->worker_count == 1;
+        set_alone(worker, grid->worker_count == 1);
         worker->news = worker->commuted = 0;
         worker->counts = (struct exec_counts){0};
         assert(worker->doubt_count == 0 && worker->own_count == 0 && worker->causality == NULL);
@@ -733,7 +738,7 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
     uint64_t first = UINT64_MAX;
     for (unsigned k = 0; k < grid->worker_count; k++) {
         struct exec_worker *worker = &grid->workers[k];
-        worker->alone = true; /* the others have ended */
+        set_alone(worker, true); /* the others have ended */
         add_counts(counts, &worker->counts);
         exec_touches_settle(worker);
         if (worker->end == EXEC_DONE || worker->fault_block >= first) continue;
