@@ -96,25 +96,25 @@ static inline uint64_t exec_footprint_mask(uint64_t at, uint64_t bytes)
     return ~0ull >> (64 - bytes) << at;
 }
 
-/* Sets the bits of `bytes` bytes from `offset` on. */
-static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t bytes)
-{
-    while (bytes > 0) {
-        const uint64_t at = offset % 64;
-        const uint64_t here = bytes < 64 - at ? bytes : 64 - at;
-        exec_footprint_mark_word(&bits[offset / 64], exec_footprint_mask(at, here));
-        offset += here;
-        bytes -= here;
-    }
-}
-
-/* The same. `alone`: no other thread sets bits at this time, so that no atomics are needed. */
+/* As exec_footprint_mark_word. `alone`: no other thread sets bits at this time, so that no atomics
+ * are needed. */
 static inline void exec_footprint_mark_word_alone(uint64_t *word, uint64_t mask, bool alone)
 {
     if (alone)
         *word |= mask;
     else
         exec_footprint_mark_word(word, mask);
+}
+
+/* Sets the bits of `bytes` bytes from `offset` on. */
+static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t at = offset % 64, here = bytes < 64 - at ? bytes : 64 - at;
+    uint64_t *word = &bits[offset / 64];
+    if (bytes == 0) return;
+    exec_footprint_mark_word(word++, exec_footprint_mask(at, here));
+    for (bytes -= here; bytes >= 64; bytes -= 64) __atomic_store_n(word++, ~0ull, __ATOMIC_RELAXED);
+    if (bytes > 0) exec_footprint_mark_word(word, exec_footprint_mask(0, bytes));
 }
 
 /* Bits of some words that are not in the bitmaps yet: accesses that lie apart set a few bits of
@@ -166,12 +166,15 @@ struct exec_comb {
     uint64_t over;  /* bits of the word before's last piece in this word */
     uint32_t step, each;
     uint32_t begin; /* of this word's first piece: less than 64 */
+    uint32_t place; /* the same modulo step */
+    uint32_t less;  /* how much less it is in the next word, modulo step */
 };
 
 /* `begin`: of the first piece in its word. */
 static inline struct exec_comb exec_comb_of(uint32_t begin, uint32_t step, uint32_t each)
 {
-    struct exec_comb comb = {exec_footprint_mask(0, each), 0, step, each, begin};
+    struct exec_comb comb = {
+        exec_footprint_mask(0, each), 0, step, each, begin, begin % step, 64 % step};
     for (uint32_t by = step; by < 64; by *= 2) comb.teeth |= comb.teeth << by;
     return comb;
 }
@@ -180,10 +183,11 @@ static inline struct exec_comb exec_comb_of(uint32_t begin, uint32_t step, uint3
 static inline uint64_t exec_comb_next(struct exec_comb *comb)
 {
     const uint64_t bits = comb->teeth << comb->begin | comb->over;
-    const uint32_t last = comb->begin + (63 - comb->begin) / comb->step * comb->step;
-    const uint32_t end = last + comb->each;
-    comb->over = end > 64 ? exec_footprint_mask(0, end - 64) : 0;
-    comb->begin = last + comb->step - 64;
+    comb->place += (comb->place < comb->less ? comb->step : 0) - comb->less;
+    comb->begin = comb->place;
+    /* The last piece begins a step before that. */
+    const uint32_t end = comb->begin + comb->each;
+    comb->over = end > comb->step ? exec_footprint_mask(0, end - comb->step) : 0;
     return bits;
 }
 
@@ -213,13 +217,18 @@ static inline void exec_footprint_mark_comb(uint64_t *bits, uint64_t first, uint
 }
 
 /* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`, up or down.
- * `alone`: as for exec_footprint_mark_word_alone. */
-static inline void exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step,
-                                             uint64_t last, uint32_t bytes, bool alone)
+ * `alone`: as for exec_footprint_mark_word_alone. Not inlined, because it is long. */
+static __attribute__((noinline, unused)) void
+exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step, uint64_t last,
+                          uint32_t bytes, bool alone)
 {
     const bool up = first <= last;
     const uint64_t size = up ? step : -step, least = up ? first : last, most = up ? last : first;
-    if (bytes <= size && size <= 64) {
+    if (bytes == size) {
+        exec_footprint_mark(bits, least, most - least + bytes);
+        return;
+    }
+    if (bytes < size && size <= 64) {
         exec_footprint_mark_comb(bits, least, most + bytes, (uint32_t)size, bytes, alone);
         return;
     }
