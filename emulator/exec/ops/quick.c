@@ -588,17 +588,6 @@ DEFINE_DEAL(u64)
         return true;                                                                               \
     }
 
-#define LOADS(X, where)                                                                            \
-    X(where, u8, 1)                                                                                \
-    X(where, s8, 1)                                                                                \
-    X(where, u16, 1)                                                                               \
-    X(where, s16, 1)                                                                               \
-    X(where, u32, 1)                                                                               \
-    X(where, u64, 1)                                                                               \
-    X(where, u8, 2)                                                                                \
-    X(where, u8, 4)                                                                                \
-    X(where, u16, 2)                                                                               \
-    X(where, u16, 4) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
 #define STORES(X, where)                                                                           \
     X(where, u8, 1)                                                                                \
     X(where, u16, 1)                                                                               \
@@ -608,6 +597,7 @@ DEFINE_DEAL(u64)
     X(where, u8, 4)                                                                                \
     X(where, u16, 2)                                                                               \
     X(where, u16, 4) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
+#define LOADS(X, where) STORES(X, where) X(where, s8, 1) X(where, s16, 1)
 LOADS(DEFINE_LOAD, shared)
 LOADS(DEFINE_LOAD, global)
 STORES(DEFINE_STORE, shared)
