@@ -164,17 +164,25 @@ static inline void exec_pending_settle(struct exec_pending *pending)
 struct exec_comb {
     uint64_t teeth; /* of pieces that begin at 0, step, ... */
     uint64_t over;  /* bits of the word before's last piece in this word */
+    uint64_t left;  /* bytes from this word's first to the last piece's last; 0: that was all */
     uint32_t step, each;
     uint32_t begin; /* of this word's first piece: less than 64 */
     uint32_t place; /* the same modulo step */
     uint32_t less;  /* how much less it is in the next word, modulo step */
 };
 
-/* `begin`: of the first piece in its word. */
-static inline struct exec_comb exec_comb_of(uint32_t begin, uint32_t step, uint32_t each)
+/* Of the pieces from `first` to before `end`. */
+static inline struct exec_comb exec_comb_of(uint64_t first, uint64_t end, uint32_t step,
+                                            uint32_t each)
 {
-    struct exec_comb comb = {
-        exec_footprint_mask(0, each), 0, step, each, begin, begin % step, 64 % step};
+    const uint32_t begin = first % 64;
+    struct exec_comb comb = {.teeth = exec_footprint_mask(0, each),
+                             .left = end - first + begin,
+                             .step = step,
+                             .each = each,
+                             .begin = begin,
+                             .place = begin % step,
+                             .less = 64 % step};
     for (uint32_t by = step; by < 64; by *= 2) comb.teeth |= comb.teeth << by;
     return comb;
 }
@@ -182,7 +190,9 @@ static inline struct exec_comb exec_comb_of(uint32_t begin, uint32_t step, uint3
 /* Returns the bits of this word, and goes on to the next. */
 static inline uint64_t exec_comb_next(struct exec_comb *comb)
 {
-    const uint64_t bits = comb->teeth << comb->begin | comb->over;
+    const uint64_t here = comb->left < 64 ? comb->left : 64;
+    const uint64_t bits = (comb->teeth << comb->begin | comb->over) & exec_footprint_mask(0, here);
+    comb->left -= here;
     comb->place += (comb->place < comb->less ? comb->step : 0) - comb->less;
     comb->begin = comb->place;
     /* The last piece begins a step before that. */
@@ -196,24 +206,18 @@ static inline void exec_pending_mark_comb(struct exec_pending *pending, uint64_t
                                           uint64_t first, uint64_t end, uint32_t step,
                                           uint32_t each)
 {
-    struct exec_comb comb = exec_comb_of(first % 64, step, each);
-    const uint64_t last = (end - 1) / 64;
-    for (uint64_t word = first / 64; word < last; word++)
-        exec_pending_mark(pending, &bits[word], exec_comb_next(&comb));
-    exec_pending_mark(pending, &bits[last], exec_comb_next(&comb) & ~0ull >> (63 - (end - 1) % 64));
+    struct exec_comb comb = exec_comb_of(first, end, step, each);
+    for (uint64_t *word = &bits[first / 64]; comb.left > 0; word++)
+        exec_pending_mark(pending, word, exec_comb_next(&comb));
 }
 
 /* exec_footprint_mark_steps for a comb. */
 static inline void exec_footprint_mark_comb(uint64_t *bits, uint64_t first, uint64_t end,
                                             uint32_t step, uint32_t each, bool alone)
 {
-    struct exec_comb comb = exec_comb_of(first % 64, step, each);
-    const uint64_t last = (end - 1) / 64;
-    for (uint64_t word = first / 64; word <= last; word++) {
-        uint64_t mask = exec_comb_next(&comb);
-        if (word == last) mask &= ~0ull >> (63 - (end - 1) % 64);
-        exec_footprint_mark_word_alone(&bits[word], mask, alone);
-    }
+    struct exec_comb comb = exec_comb_of(first, end, step, each);
+    for (uint64_t *word = &bits[first / 64]; comb.left > 0; word++)
+        exec_footprint_mark_word_alone(word, exec_comb_next(&comb), alone);
 }
 
 /* Sets the bits of `bytes` bytes at every `step`th offset from `first` to `last`, up or down.
