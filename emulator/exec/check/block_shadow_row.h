@@ -356,9 +356,23 @@ static inline bool exec_block_shadow_differ(const unsigned char *one, const unsi
     return bytes == 8 ? memcmp(one, other, 8) != 0 : memcmp(one, other, bytes) != 0;
 }
 
+/* Returns true if the lane's store changes all of its elements. */
+static inline bool exec_block_shadow_changes(const struct exec_warp *warp,
+                                             const struct exec_inst *inst, unsigned lane,
+                                             const unsigned char *memory, uint32_t element,
+                                             uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (!exec_block_shadow_differ(memory + k * (size_t)element,
+                                      exec_stored(warp, inst, lane, k, element), element))
+            return false;
+    return true;
+}
+
 /* Stores by the lanes of `mask`, of `count` elements of `element` bytes each, from the slots of a
- * row of ops/memory.def. Returns false if the slow path must handle the access lane by lane; what
- * has been recorded by then is correct. */
+ * row of ops/memory.def. A line that nobody has touched stores the first lane's elements itself.
+ * Returns false if the slow path must handle the access lane by lane; what has been recorded by
+ * then is correct. */
 static inline bool exec_block_shadow_write(struct exec_warp *warp, const struct exec_inst *inst,
                                            const struct exec_region_cache *cache,
                                            const uint64_t *address, uint32_t mask, uint32_t element,
@@ -366,31 +380,39 @@ static inline bool exec_block_shadow_write(struct exec_warp *warp, const struct 
 {
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     struct exec_block_shadow_line *line = NULL;
-    const int32_t first = (int32_t)(warp->index * EXEC_LANES);
+    const uint32_t bytes = element * count, unit = element < 4 ? element : 4;
     uint64_t before = UINT64_MAX;
     bool fresh = false;
     if (near == NULL) return true;
     struct exec_shadow *shadow = near->shadow;
+    const int32_t now = shadow->time << EXEC_SHADOW_TIME;
     shadow->touched |= 1u << warp->index;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint32_t inside = (uint32_t)(address[l] % EXEC_NEAR_LINE);
+        const int32_t thread = (int32_t)(warp->index * EXEC_LANES + l);
         const unsigned char *memory = (const unsigned char *)(uintptr_t)(address[l] + cache->delta);
-        if (address[l] >> EXEC_NEAR_LINE_BITS != before) {
+        const bool is_next = address[l] >> EXEC_NEAR_LINE_BITS != before;
+        if (is_next) {
             before = address[l] >> EXEC_NEAR_LINE_BITS;
             line = exec_block_shadow_find(near, before, false, &fresh);
-            if (line != NULL && !exec_block_shadow_ready(near, line, element < 4 ? element : 4))
-                return true;
             if (shadow->atomics || shadow->converses) return false;
         }
         if (line == NULL) continue;
-        size_t index =
-            (exec_block_shadow_offset(near, line) + address[l] % EXEC_NEAR_LINE) >> shadow->shift;
+        if (is_next && fresh && exec_block_shadow_changes(warp, inst, l, memory, element, count)) {
+            exec_block_shadow_alone(line, true, (uint8_t)inside, (uint8_t)bytes,
+                                    (uint8_t)__builtin_ctz(bytes), EXEC_KEPT_WRITE, now | thread,
+                                    inst->position);
+            continue;
+        }
+        if (!exec_block_shadow_ready(near, line, unit)) return true;
+        size_t index = (exec_block_shadow_offset(near, line) + inside) >> shadow->shift;
         for (uint32_t k = 0; k < count; k++) {
             const bool changes = exec_block_shadow_differ(
                 memory + k * (size_t)element, exec_stored(warp, inst, l, k, element), element);
             for (uint32_t c = 0; c < element >> shadow->shift; c++)
-                if (!exec_block_shadow_write_cell(shadow, index++, first + (int32_t)l, changes,
-                                                  fresh, inst->position))
+                if (!exec_block_shadow_write_cell(shadow, index++, thread, changes, fresh,
+                                                  inst->position))
                     return false;
         }
     }

@@ -167,7 +167,8 @@ struct piece {
 };
 
 /* Returns how many pieces the lanes' accesses are. `bytes` of an aligned access lie in one sector.
- * Each piece's owners are fetched meanwhile: those of scattered places are seldom in a cache. */
+ * Each piece's owners and memory are fetched meanwhile: those of scattered places are seldom in a
+ * cache. */
 static size_t pieces_of(const struct exec_region_cache *cache, const uint64_t *address,
                         uint32_t mask, uint32_t bytes, struct piece pieces[EXEC_LANES])
 {
@@ -182,6 +183,7 @@ static size_t pieces_of(const struct exec_region_cache *cache, const uint64_t *a
             pieces[count].offset = offset - at;
             memcpy(&pieces[count++].some, lane, EXEC_OWNED_SECTOR);
             __builtin_prefetch(cache->owners->bytes[EXEC_STORE] + offset - at);
+            __builtin_prefetch((const void *)(uintptr_t)(cache->low + offset + cache->delta), 1);
             continue;
         }
         exec_owned *piece = (exec_owned *)pieces[count - 1].some.bytes;
