@@ -77,11 +77,25 @@ struct exec_stall {
 
 /* Machine code that runs one warp after another within a single call: machine/warp.c. */
 struct exec_going {
-    bool may;               /* false: the code runs only the warp it was called for */
-    struct exec_warp *warp; /* the warp that runs now */
-    uint64_t executed;      /* instructions of the warps whose turn is over */
-    unsigned met;           /* enum exec_met bits of those warps */
-    int step;               /* with EXEC_WENT_ON: the enum exec_step of `warp` */
+    bool may;                     /* false: the code runs only the warp it was called for */
+    const struct exec_inst *code; /* where fresh warps begin */
+    struct exec_warp *first;      /* whose turn is the first */
+    struct exec_warp *warp;       /* the warp that runs now ... */
+    uint64_t before;              /* ... its instructions when its turn began ... */
+    uint32_t lanes;               /* ... and its lanes */
+    uint64_t executed;            /* instructions of the warps whose turn is over */
+    unsigned met;                 /* enum exec_met bits of those warps */
+    int step;                     /* with EXEC_WENT_ON: the enum exec_step of `warp` */
+};
+
+/* Whole warps that come to one barrier, all to the same instruction, as nearly all do: while
+ * exec_warps_run runs, such a wait is a bit here and needs no fragment. */
+struct exec_meeting {
+    bool may;                     /* warps may wait so */
+    uint32_t waiting, leaving;    /* bitmaps of warps: those that wait, and those let go since */
+    const struct exec_inst *at;   /* where `waiting` wait */
+    const struct exec_inst *from; /* where `leaving` go on */
+    uint32_t last;                /* the warp that came last */
 };
 
 struct exec_block {
@@ -121,6 +135,7 @@ struct exec_block {
     struct exec_shadow *away[EXEC_CLUSTER_MOST]; /* its shadow of each; check/cluster.h */
     struct exec_block *next;
     struct exec_going going;
+    struct exec_meeting meeting;
 };
 
 /* A run: accesses of a single active lane, `bytes` bytes each, with a constant stride of `step`

@@ -157,6 +157,8 @@ struct exec_warp {
     uint32_t ran;                /* lanes that have run since the block was watched for a stall */
     uint64_t until; /* while watched: what `waited` must reach if a clock is read; 0: none was */
     struct exec_awaited awaited[EXEC_LANES]; /* while watched: one per lane */
+    /* The rest has 8192 bytes, and a block's warps would share a few sets of a cache. */
+    unsigned char apart[64];
 };
 
 static inline unsigned exec_lane_count(uint32_t mask)

@@ -121,16 +121,22 @@ static inline bool is_complete(const struct exec_block *block, const struct exec
                              : all_arrived(block, barrier);
 }
 
-/* Releases every thread that waits at barrier `id`, which is complete. */
-static __attribute__((noinline)) void barrier_release(struct exec_block *block, uint32_t id)
+/* Orders what all threads have done before what they do behind barrier `id`, which is complete. */
+static void order_threads(struct exec_block *block, const struct exec_barrier *barrier)
 {
-    struct exec_barrier *barrier = &block->barriers[id];
     uint32_t absent[EXEC_MAX_WARPS];
     if (absent_lanes(block, barrier, absent))
         exec_shadow_order_without(block, absent);
     else
         exec_shadow_order(block);
     if (block->unwritten) exec_unwritten_met(block);
+}
+
+/* Releases every thread that waits at barrier `id`, which is complete. */
+static __attribute__((noinline)) void barrier_release(struct exec_block *block, uint32_t id)
+{
+    struct exec_barrier *barrier = &block->barriers[id];
+    order_threads(block, barrier);
     if (block->worker->launch->watch != NULL && !block->named_barriers) watch_places(block, id);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
@@ -178,12 +184,75 @@ counts_differ(struct exec_warp *warp, const struct exec_inst *inst, uint32_t id,
                               .numbers = {id, warp->block->barriers[id].expected, expected}});
 }
 
+/* ---- whole warps that meet --------------------------------------------------------------------
+ */
+
+bool exec_meeting_join(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_block *block = warp->block;
+    struct exec_meeting *meeting = &block->meeting;
+    if (!meeting->may || warp->mask != warp->live || warp->fragment_count || block->barriers_used ||
+        (meeting->waiting && meeting->at != inst) || warp->frame != warp->root ||
+        warp->poison != NULL || warp->poll_latest != NULL || warp->yield || warp->exchanging)
+        return false;
+    meeting->at = inst;
+    meeting->last = warp->index;
+    meeting->waiting |= 1u << warp->index;
+    warp->rounds &= ~warp->mask;
+    warp->barriers++;
+    warp->mask = 0;
+    if (warp->rotate) warp->rotate = false;
+    return true;
+}
+
+bool exec_meeting_ends(struct exec_block *block)
+{
+    struct exec_meeting *meeting = &block->meeting;
+    static const struct exec_barrier none = {.used = true};
+    if (!meeting->waiting || meeting->leaving) return false;
+    for (uint32_t k = 0; k < block->warp_count; k++)
+        if (block->warps[k].live && !(meeting->waiting >> k & 1)) return false;
+    order_threads(block, &none);
+    meeting->leaving = meeting->waiting;
+    meeting->from = meeting->at + 1;
+    meeting->waiting = 0;
+    return true;
+}
+
+void exec_meeting_open(struct exec_block *block)
+{
+    struct exec_meeting *meeting = &block->meeting;
+    const uint32_t waiting = meeting->waiting, leaving = meeting->leaving;
+    const uint32_t id = waiting ? meeting->at->e - 1 : 0;
+    for (uint32_t rest = waiting | leaving; rest; rest &= rest - 1) {
+        const uint32_t k = (uint32_t)__builtin_ctz(rest);
+        struct exec_warp *warp = &block->warps[k];
+        const bool waits = waiting >> k & 1;
+        warp->fragments[0] =
+            (struct exec_fragment){.pc = waits ? meeting->at : meeting->from,
+                                   .frame = warp->root,
+                                   .mask = warp->live,
+                                   .tick = warp->tick,
+                                   .wait = waits ? EXEC_WAIT_BARRIER : EXEC_RUNNABLE,
+                                   .barrier = id};
+        warp->fragment_count = 1;
+        if (waits) block->barriers[id].arrived[k] = warp->live;
+    }
+    if (waiting) {
+        block->barriers[id].used = true;
+        block->barriers_used |= 1u << id;
+        block->named_barriers |= id != 0;
+    }
+    meeting->waiting = meeting->leaving = 0;
+}
+
 int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint32_t id,
                       uint32_t expected, const uint32_t *predicate, bool wait)
 {
     struct exec_block *block = warp->block;
     struct exec_barrier *barrier = &block->barriers[id];
     assert(id < EXEC_ALL_BARRIERS && warp->mask != 0 && (warp->mask & ~warp->live) == 0);
+    if (block->meeting.waiting | block->meeting.leaving) exec_meeting_open(block);
     if (barrier->used && barrier->expected != expected)
         return counts_differ(warp, inst, id, expected);
     block->named_barriers |= id != 0 || expected || !wait;

@@ -147,6 +147,7 @@ void exec_object_deadlock(struct exec_warp *warp, unsigned lane)
     const struct exec_awaited *awaited = &warp->awaited[lane];
     const int64_t bytes = awaited->bytes;
     struct census census;
+    exec_meeting_open(block);
     count_all(&census, block);
     count_askers(&census, block);
     count_barriers(&census, block);

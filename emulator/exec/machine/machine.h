@@ -87,6 +87,10 @@ int exec_sync_check(struct exec_warp *warp);
  * reduction, or NULL. A handler returns what this returns. */
 int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint32_t id,
                       uint32_t expected, const uint32_t *predicate, bool wait);
+/* The same for a constant barrier and no count, if the warp is whole and joins those that meet
+ * (struct exec_meeting): the handler returns EXEC_RESCHEDULE. False, without effect: it does not.
+ */
+bool exec_meeting_join(struct exec_warp *warp, const struct exec_inst *inst);
 /* Tells the barriers that threads of the block have exited: they no longer wait for them. */
 void exec_threads_left(struct exec_block *block);
 

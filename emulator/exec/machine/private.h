@@ -53,6 +53,11 @@ bool exec_block_start(struct exec_block *block, uint64_t index);
  * do. */
 enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t *executed);
 
+/* Lets all warps go if every one that has not exited waits in the block's meeting, after ordering
+ * what they did. Returns false, without effect, if not. */
+bool exec_meeting_ends(struct exec_block *block);
+/* Makes fragments of the warps of the meeting, for whoever looks at these, and ends it. */
+void exec_meeting_open(struct exec_block *block);
 /* Resets the barriers that the previous block has used. */
 void exec_barriers_reset(struct exec_block *block);
 

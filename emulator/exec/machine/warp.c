@@ -236,6 +236,12 @@ static __attribute__((noinline)) int run_cold(struct exec_warp *warp)
     return step;
 }
 
+/* Returns true if the warp is in a bitmap of struct exec_meeting. */
+static inline bool is_in(const struct exec_warp *warp, uint32_t warps)
+{
+    return warps >> warp->index & 1;
+}
+
 /* Turns of the warp's fragments until the warp has executed `until` instructions. */
 static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *warp,
                                                               uint64_t until)
@@ -280,6 +286,7 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
          * them. */
         warp->rotate = !warp->rotate && others && warp->backward == 0;
         if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
+        if (is_in(warp, warp->block->meeting.waiting)) return EXEC_TURN_BLOCKED;
         fragment_store(warp);
     }
 }
@@ -342,10 +349,11 @@ static inline bool is_alone(const struct exec_warp *warp)
 }
 
 /* Begins the turn of a warp that is alone, as run_fragments does but with fewer steps, writing only
- * fields that change. */
+ * fields that change. `before`: its instructions so far. */
 static inline void begin_alone(struct exec_warp *warp, const struct exec_inst *pc,
-                               struct exec_frame *frame)
+                               struct exec_frame *frame, uint64_t before)
 {
+    struct exec_going *going = &warp->block->going;
     assert(warp->mask == 0);
     if (warp->frame != frame) {
         warp->frame = frame;
@@ -357,41 +365,58 @@ static inline void begin_alone(struct exec_warp *warp, const struct exec_inst *p
     if (warp->limit != EXEC_NO_LIMIT) warp->limit = EXEC_NO_LIMIT;
     warp->fragment_count = 0;
     warp->pc = pc;
+    going->warp = warp;
+    if (going->before != before) going->before = before;
+    if (going->lanes != warp->live) going->lanes = warp->live;
 }
 
-/* Ends such a turn, of `lanes`. Returns the number of instructions. */
-static inline uint64_t end_alone(struct exec_warp *warp, uint64_t before, uint32_t lanes)
+/* Ends such a turn. Returns the number of instructions. */
+static inline uint64_t end_alone(struct exec_warp *warp)
 {
-    const uint64_t executed = warp->instructions - before;
-    warp->lane_instructions += executed * exec_lane_count(lanes);
+    const struct exec_going *going = &warp->block->going;
+    const uint64_t executed = warp->instructions - going->before;
+    warp->lane_instructions += executed * exec_lane_count(going->lanes);
     return executed;
 }
 
 /* Returns true if all live lanes wait in one place. */
 static inline bool is_blocked(const struct exec_warp *warp)
 {
-    return warp->fragment_count == 1 && warp->fragments[0].wait != EXEC_RUNNABLE;
+    return is_in(warp, warp->block->meeting.waiting) ||
+           (warp->fragment_count == 1 && warp->fragments[0].wait != EXEC_RUNNABLE);
 }
 
-static inline enum exec_turn turn_of(struct exec_warp *warp, int step, uint64_t before)
+static inline enum exec_turn turn_of(struct exec_warp *warp, int step)
 {
     if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
     if (warp->mask) fragment_store(warp);
     if (!warp->live) return EXEC_TURN_DONE;
     if (is_blocked(warp)) return EXEC_TURN_BLOCKED;
-    return run_fragments(warp, before + WARP_SLICE);
+    return run_fragments(warp, warp->block->going.before + WARP_SLICE);
 }
 
-/* The turn of a warp that is alone, as most are. `cold`: the kernel's instructions are counted. */
-static inline enum exec_turn run_alone(struct exec_warp *warp, bool cold)
+/* Runs the turn that begin_alone has begun; machine code may also run those of the warps behind it.
+ * The result is for block->going.warp. */
+static inline __attribute__((always_inline)) enum exec_turn run_alone(struct exec_warp *warp)
 {
-    const struct exec_fragment *fragment = &warp->fragments[0];
-    const uint64_t before = warp->instructions;
-    const uint32_t lanes = warp->live;
-    begin_alone(warp, fragment->pc, fragment->frame);
-    const int step = cold || warp->frame != warp->root ? run_cold(warp) : run_until(warp, NULL);
-    end_alone(warp, before, lanes);
-    return turn_of(warp, step, before);
+    struct exec_going *going = &warp->block->going;
+    going->may = true;
+    int step = run_until(warp, NULL);
+    while (step == EXEC_WENT_ON) {
+        warp = going->warp;
+        step = going->step == EXEC_GO ? run_until(warp, NULL) : going->step;
+    }
+    going->may = false;
+    end_alone(warp);
+    return turn_of(warp, step);
+}
+
+/* The same while instructions are counted, or in a function that the kernel has called. */
+static inline enum exec_turn run_alone_cold(struct exec_warp *warp)
+{
+    const int step = run_cold(warp);
+    end_alone(warp);
+    return turn_of(warp, step);
 }
 
 /* ---- lanes that exit ------------------------------------------------------------------------- */
@@ -420,29 +445,42 @@ int exec_lanes_exit(struct exec_warp *warp)
     return lanes_exit(warp);
 }
 
-/* ---- first turns of warps, one after the other ----------------------------------------------- */
+/* ---- turns of warps, one after the other ----------------------------------------------------- */
 
-static inline void begin_fresh(struct exec_going *going, struct exec_warp *warp,
-                               const struct exec_inst *code)
+/* Returns true if the warp's next turn begins at `code` and needs nothing but begin_alone. */
+static inline bool begins_at(const struct exec_warp *warp, const struct exec_inst *code)
 {
-    wipe(warp);
-    begin_alone(warp, code, warp->root);
-    going->warp = warp;
+    const struct exec_meeting *meeting = &warp->block->meeting;
+    return warp->fresh ? code == warp->block->going.code
+                       : is_in(warp, meeting->leaving) && code == meeting->from;
+}
+
+/* Returns the warp whose turn is next: the block's warps take turns in a ring. */
+static inline struct exec_warp *behind(const struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    return warp->index + 1u == block->warp_count ? block->warps
+                                                 : (struct exec_warp *)(uintptr_t)warp + 1;
 }
 
 /* Begins the turn of the next warp after `warp`, whose turn ended with `met`. NULL: the next one
  * may not begin here. */
-static inline struct exec_warp *next_of(struct exec_warp *warp, const struct exec_inst *code,
-                                        unsigned met)
+static inline __attribute__((always_inline)) struct exec_warp *
+next_of(struct exec_warp *warp, const struct exec_inst *code, unsigned met)
 {
     struct exec_block *block = warp->block;
     struct exec_going *going = &block->going;
-    struct exec_warp *next = warp + 1;
-    if (!going->may || next == block->warps + block->warp_count || !next->fresh) return NULL;
-    going->executed += end_alone(warp, 0, warp->existing);
+    struct exec_warp *next = behind(warp);
+    if (!going->may || next == going->first || !begins_at(next, code)) return NULL;
+    going->executed += end_alone(warp);
     going->met |= met;
-    begin_fresh(going, next, code + 1);
-    next->instructions = 1;
+    const uint64_t before = next->fresh ? 0 : next->instructions;
+    if (next->fresh)
+        wipe(next);
+    else
+        block->meeting.leaving &= ~(1u << next->index);
+    begin_alone(next, code + 1, next->root, before);
+    next->instructions = before + 1;
     return next;
 }
 
@@ -464,60 +502,62 @@ int exec_warp_gone(struct exec_warp *warp, int step)
     return EXEC_WENT_ON;
 }
 
-/* The first turn of a warp; machine code may also run that of the warps behind it. The result is
- * for block->going.warp. */
-static inline enum exec_turn run_fresh(struct exec_warp *warp)
-{
-    struct exec_going *going = &warp->block->going;
-    begin_fresh(going, warp, warp->worker->function->code);
-    going->may = true;
-    int step = run_until(warp, NULL);
-    while (step == EXEC_WENT_ON) {
-        warp = going->warp;
-        step = going->step == EXEC_GO ? run_until(warp, NULL) : going->step;
-    }
-    going->may = false;
-    end_alone(warp, 0, warp->existing);
-    return turn_of(warp, step, 0);
-}
-
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* A later turn of a warp. */
+static inline enum exec_turn run_fresh(struct exec_warp *warp)
+{
+    wipe(warp);
+    begin_alone(warp, warp->block->going.code, warp->root, 0);
+    return run_alone(warp);
+}
+
+/* The turn of a warp that goes on behind the barrier of the block's meeting. */
+static inline enum exec_turn run_behind(struct exec_warp *warp, bool cold)
+{
+    struct exec_meeting *meeting = &warp->block->meeting;
+    meeting->leaving &= ~(1u << warp->index);
+    begin_alone(warp, meeting->from, warp->root, warp->instructions);
+    return cold ? run_alone_cold(warp) : run_alone(warp);
+}
+
+/* Any other later turn of a warp. */
 static inline enum exec_turn run_again(struct exec_warp *warp, bool cold, bool probed)
 {
     const struct exec_counts *counts = &warp->worker->counts;
+    const struct exec_fragment *only = &warp->fragments[0];
     if (warp->poll_latest != NULL) {
         /* Other warps have changed the worker's counts since this one's last poll. */
         warp->idle.loaded = counts->bytes_loaded;
         warp->idle.transactions = counts->transactions;
     }
     if (warp->yield) warp->yield = false;
-    return is_alone(warp) && !probed ? run_alone(warp, cold)
-                                     : run_fragments(warp, warp->instructions + WARP_SLICE);
+    if (!is_alone(warp) || probed) return run_fragments(warp, warp->instructions + WARP_SLICE);
+    begin_alone(warp, only->pc, only->frame, warp->instructions);
+    return cold || warp->frame != warp->root ? run_alone_cold(warp) : run_alone(warp);
 }
 
-unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
+/* One turn for each warp that has lanes left, beginning with going->first. Returns enum exec_met
+ * bits. */
+static inline unsigned run_each(struct exec_block *block, bool cold, bool probed)
 {
-    const struct exec_warp *const end = block->warps + block->warp_count;
-    const bool probed = block->probe != NULL || block->stall.watched;
-    const bool cold = is_cold(block->worker->function);
     struct exec_going *going = &block->going;
+    struct exec_warp *warp = going->first;
     unsigned met = 0;
     uint64_t done = 0;
-    going->executed = going->met = 0;
-    for (struct exec_warp *warp = block->warps; warp != end && !(met & EXEC_MET_FAULT); warp++) {
+    going->met = 0;
+    for (bool begun = false; !(begun && warp == going->first) && !(met & EXEC_MET_FAULT);
+         warp = behind(warp)) {
+        begun = true;
         if (!warp->live) continue;
         if (warp->fresh && (cold || probed)) warp_start(warp);
-        const uint64_t before = warp->fresh ? 0 : warp->instructions;
-        enum exec_turn turn;
-        if (warp->fresh) {
-            turn = run_fresh(warp);
-            warp = going->warp;
-        } else {
-            turn = run_again(warp, cold, probed);
-        }
-        done += warp->instructions - before;
+        going->warp = warp;
+        going->before = warp->fresh ? 0 : warp->instructions;
+        const enum exec_turn turn = warp->fresh ? run_fresh(warp)
+                                    : is_in(warp, block->meeting.leaving)
+                                        ? run_behind(warp, cold)
+                                        : run_again(warp, cold, probed);
+        warp = going->warp;
+        done += warp->instructions - going->before;
         if (turn == EXEC_TURN_DONE) {
             met |= EXEC_MET_STEPS | EXEC_MET_WORK;
             continue;
@@ -527,8 +567,32 @@ unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
         if (turn != EXEC_TURN_BLOCKED) met |= EXEC_MET_STEPS;
         if (turn == EXEC_TURN_SPENT && !warp->yield) met |= EXEC_MET_WORK;
     }
-    *executed += done + going->executed;
+    going->executed += done;
     return met | going->met;
+}
+
+unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)
+{
+    const bool probed = block->probe != NULL || block->stall.watched;
+    struct exec_meeting *meeting = &block->meeting;
+    struct exec_going *going = &block->going;
+    unsigned met, before = 0;
+    going->executed = 0;
+    going->first = block->warps;
+    going->code = block->worker->function->code;
+    meeting->may = !probed && block->cluster == NULL;
+    for (;;) {
+        met = run_each(block, is_cold(block->worker->function), probed);
+        if ((met & EXEC_MET_FAULT) || !exec_meeting_ends(block)) break;
+        /* All warps have come to the barrier: none waits, or polls. */
+        before = EXEC_MET_STEPS | EXEC_MET_WORK;
+        going->first = &block->warps[meeting->last];
+        if (going->executed >= WARP_SLICE) break;
+    }
+    meeting->may = false;
+    exec_meeting_open(block);
+    *executed += going->executed;
+    return met | before;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */

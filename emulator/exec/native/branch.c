@@ -180,9 +180,10 @@ void native_waits_find(struct native_translation *t)
     if (t->full) return;
     for (size_t k = t->region->first; k < t->region->end; k++) {
         const struct exec_inst *inst = &t->unit->function->code[k];
-        if (native_kind(inst) != NATIVE_BRANCH) continue;
+        if (native_kind(inst) != NATIVE_BRANCH || !t->reached[k - t->region->first]) continue;
         const size_t target = native_index_of(t, inst->extra);
-        add_place(t, target > k ? target : k + 1);
+        const size_t behind = target > k ? target : k + 1;
+        if (behind >= t->region->end || t->reached[behind - t->region->first]) add_place(t, behind);
     }
     t->running = t->llvm->BuildAlloca(t->builder, t->word, "");
     t->entered = t->llvm->BuildAlloca(t->builder, t->word, "");
@@ -251,7 +252,7 @@ static void leave_alone(struct native_translation *t)
         t->llvm->BuildICmp(t->builder, LLVMIntEQ, rounds, native_number(t, ROUNDS), "");
     t->llvm->BuildCondBr(t->builder, enough, leaves, stays);
     t->llvm->PositionBuilderAtEnd(t->builder, leaves);
-    native_leave(t, &t->unit->function->code[t->region->first], EXEC_GO);
+    native_leave(t, &t->unit->function->code[t->region->enter], EXEC_GO);
     t->llvm->PositionBuilderAtEnd(t->builder, stays);
 }
 
@@ -271,13 +272,13 @@ void native_waits_meet(struct native_translation *t, size_t index)
         t->llvm->PositionBuilderAtEnd(t->builder, next);
     }
     t->mask = t->computing = load_word(t, t->running);
-    if (index == t->region->first && (t->versions & NATIVE_LONE)) leave_alone(t);
+    if (index == t->region->enter && (t->versions & NATIVE_LONE)) leave_alone(t);
 }
 
 void native_lone_meets(struct native_translation *t, size_t index)
 {
     const struct exec_inst *inst = &t->unit->function->code[index];
-    if (index == t->region->first) return;
+    if (index == t->region->enter) return;
     LLVMBasicBlockRef met = native_new_block(t), next = native_new_block(t);
     LLVMValueRef here = native_pointer(t, native_executed(t, inst));
     native_expect(t, t->llvm->BuildCondBr(

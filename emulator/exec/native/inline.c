@@ -115,12 +115,12 @@ void native_build_return(const struct native_translation *t, LLVMValueRef step)
     t->llvm->BuildRet(t->builder, step);
 }
 
-/* Asks exec_warp_next or exec_warp_exit for the next warp, and begins it. */
+/* Asks exec_warp_next or exec_warp_exit for the next warp, and begins its turn. */
 static void go_to_next(const struct native_translation *t,
                        struct exec_warp *(*ask)(struct exec_warp *, const struct exec_inst *))
 {
     LLVMBasicBlockRef found = native_new_block(t), done = native_new_block(t);
-    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    const struct exec_inst *first = &t->unit->function->code[t->region->enter];
     void *next;
     memcpy(&next, &ask, sizeof next);
     LLVMValueRef here[] = {t->warp, native_pointer(t, native_executed(t, first))};

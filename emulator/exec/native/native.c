@@ -60,7 +60,7 @@ static exec_handler run_others;
 
 static void name_region(char name[NAME_ROOM], const struct native_region *region)
 {
-    snprintf(name, NAME_ROOM, "native_%u", (unsigned)region->first);
+    snprintf(name, NAME_ROOM, "native_%u", (unsigned)region->enter);
 }
 
 static bool optimise(struct native_unit *unit, const struct native_region *regions, size_t count)
@@ -213,12 +213,12 @@ static void begin_again(struct exec_native *made, bool fine)
         __atomic_store_n(&made->enough, UINT64_MAX, __ATOMIC_RELAXED);
 }
 
-static struct native_region *region_at(const struct exec_native *made, size_t first)
+static struct native_region *region_at(const struct exec_native *made, size_t enter)
 {
     size_t low = 0, high = made->count;
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
-        *(made->regions[middle].first <= first ? &low : &high) = middle;
+        *(made->regions[middle].enter <= enter ? &low : &high) = middle;
     }
     return &made->regions[low];
 }
@@ -255,7 +255,7 @@ static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
 static void install(const struct exec_native *made)
 {
     for (size_t k = 0; k < made->count; k++) {
-        const struct exec_inst *inst = &made->function->code[made->regions[k].first];
+        const struct exec_inst *inst = &made->function->code[made->regions[k].enter];
         if (made->regions[k].address == 0) continue;
         __atomic_store_n(&((struct exec_inst *)(uintptr_t)inst)->run,
                          handler_at(made->regions[k].address), __ATOMIC_RELEASE);

@@ -116,7 +116,8 @@ void native_shared_map(const struct llvm *llvm, LLVMModuleRef module,
 /* ---- native/region.c: the regions of a function ---------------------------------------------- */
 
 struct native_region {
-    uint32_t first, end;  /* indexes of instructions, [first, end); the only entry is `first` */
+    uint32_t first, end;  /* indexes of instructions, [first, end) */
+    uint32_t enter;       /* the only entry, mostly `first` */
     uint64_t address;     /* of the machine code, once it is compiled */
     exec_handler *others; /* the handler for warps that this code does not serve: atomic */
     /* Bits of enum native_version: the versions that warps have asked for (atomic), and those that
@@ -129,6 +130,11 @@ struct native_region {
  * reach it otherwise than from the instruction before. Returns false when memory is lacking. */
 bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
                     size_t *count, bool **leads);
+
+/* Returns for each of the region's instructions whether control can reach it from the region's
+ * entry without leaving the region. The caller frees the array; NULL: no memory. */
+bool *native_region_reached(const struct exec_function *function,
+                            const struct native_region *region);
 
 /* A branch at which lanes of a warp diverge for a few instructions. The scheduler (machine/warp.c)
  * first runs the lanes that do not take the branch, from the next instruction to `target`, where

@@ -1,11 +1,12 @@
 /* Chooses the stretches of a function that are compiled: its regions.
  *
- * A region is entered at its first instruction only. A loop's region reaches from the target of a
- * backward branch to the last branch back to it. Where all lanes arrive together (at the function's
- * beginning, or behind an instruction that machine code cannot contain), a region extends over
- * forward branches and over loops to the next such instruction. Elsewhere a region is a basic
- * block: from where control may enter to the next branch or excluded instruction. */
+ * A region is entered at one instruction only, mostly its first. A loop's region reaches from the
+ * target of a backward branch to the last branch back to it. Where all lanes arrive together (at
+ * the function's beginning, or behind an instruction that machine code cannot contain), a region
+ * extends over forward branches and over loops to the next such instruction. Elsewhere a region is
+ * a basic block: from where control may enter to the next branch or excluded instruction. */
 #include "emulator/exec/native/private.h"
+#include "emulator/exec/ops/ops.h"
 
 #include <stdlib.h>
 
@@ -14,12 +15,22 @@ enum {
     A_JUDGE = 2,     /* the same per called race check, which also reads slots */
     MOST_LOOP = 800, /* instructions of a loop: outer ones contain the code of inner ones again */
     MOST_REACH = 80, /* instructions that all lanes reach: most of it is compiled again */
-    MOST_INNER = 24  /* instructions of a loop inside such a region */
+    MOST_INNER = 24, /* instructions of a loop inside such a region */
+    MOST_ROUND = 200 /* instructions of a region that goes round with a loop */
 };
 
 static bool is_ours(enum native_kind kind)
 {
     return kind == NATIVE_LANES || kind == NATIVE_CALL || kind == NATIVE_TOGETHER;
+}
+
+/* Mostly a region that begins with a branch would not be worth it. Behind a barrier many branches
+ * leave out what only some warps do before the next one. */
+static bool may_begin(const struct exec_function *function, uint32_t first)
+{
+    const enum native_kind kind = native_kind(&function->code[first]);
+    const bool is_behind = first > 0 && function->code[first - 1].run == exec_barrier_sync;
+    return is_ours(kind) || (is_behind && kind == NATIVE_BRANCH);
 }
 
 /* Marks the instructions at which control may enter, and sets `back` of each to the end of the last
@@ -81,6 +92,19 @@ static uint32_t reach_end(const struct exec_function *function, const bool *lead
     return end;
 }
 
+/* Returns where the region begins that is entered at `enter`, behind a barrier, and ends before
+ * `end`. If it ends with a branch to before `enter`, that is a loop's with the barrier in it: then
+ * the region goes round with the loop, so that it reaches to the next barrier. */
+static uint32_t round_first(const struct exec_function *function, uint32_t enter, uint32_t end)
+{
+    const struct exec_inst *last = &function->code[end - 1];
+    if (enter == 0 || function->code[enter - 1].run != exec_barrier_sync ||
+        native_kind(last) != NATIVE_BRANCH)
+        return enter;
+    const uint32_t target = (uint32_t)((const struct exec_inst *)last->extra - function->code);
+    return target < enter && end - target <= MOST_ROUND ? target : enter;
+}
+
 /* Entering and leaving a region costs as much as a few instructions do, and so does a call
  * inside. */
 static bool is_worth(const struct exec_function *function, uint32_t first, uint32_t end, bool all)
@@ -104,17 +128,52 @@ bool native_regions(const struct exec_function *function, bool all, struct nativ
     const bool fine = back != NULL && *leads != NULL && *regions != NULL;
     if (fine) find_leads(function, *leads, back);
     for (uint32_t k = 0; fine && k < function->code_count; k++) {
-        if (!(*leads)[k] || !is_ours(native_kind(&function->code[k]))) continue;
+        if (!(*leads)[k] || !may_begin(function, k)) continue;
         const bool is_loop = back[k] > k && back[k] - k <= MOST_LOOP;
         const uint32_t short_end = stretch_end(function, *leads, k);
         const uint32_t end = is_loop                ? back[k]
                              : is_head(function, k) ? reach_end(function, *leads, back, k)
                                                     : short_end;
+        const uint32_t first = is_loop ? k : round_first(function, k, end);
         if (is_worth(function, k, end, all))
-            (*regions)[(*count)++] = (struct native_region){.first = k, .end = end};
+            (*regions)[(*count)++] = (struct native_region){.first = first, .end = end, .enter = k};
     }
     free(back);
     return fine;
+}
+
+/* Marks the successors of instruction `at` of the region. Returns true if one was not marked. */
+static bool reach_from(const struct exec_function *function, const struct native_region *region,
+                       size_t at, bool *reached)
+{
+    const struct exec_inst *inst = &function->code[at];
+    const enum native_kind kind = native_kind(inst);
+    const bool falls = kind == NATIVE_BRANCH ? inst->guard != EXEC_NO_GUARD : kind != NATIVE_END;
+    size_t next[2], count = 0;
+    bool more = false;
+    if (falls) next[count++] = at + 1;
+    if (kind == NATIVE_BRANCH)
+        next[count++] = (size_t)((const struct exec_inst *)inst->extra - function->code);
+    for (size_t k = 0; k < count; k++) {
+        if (next[k] < region->first || next[k] >= region->end) continue;
+        more |= !reached[next[k] - region->first];
+        reached[next[k] - region->first] = true;
+    }
+    return more;
+}
+
+bool *native_region_reached(const struct exec_function *function,
+                            const struct native_region *region)
+{
+    bool *reached = calloc(region->end - region->first, sizeof *reached);
+    if (reached == NULL) return NULL;
+    reached[region->enter - region->first] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t k = region->first; k < region->end; k++)
+            if (reached[k - region->first]) more |= reach_from(function, region, k, reached);
+    }
+    return reached;
 }
 
 /* ---- forks: lanes that diverge for a few instructions ------------------------------------------

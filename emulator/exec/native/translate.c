@@ -66,8 +66,8 @@ static bool is_guessed(const struct native_translation *t, size_t slot)
     const struct native_live *live = &t->unit->live;
     const uint32_t offset = live->slots[slot].offset;
     return t->wanted[slot] &&
-           native_step_before(&t->unit->steps, t->region->first, offset) != NATIVE_ANY &&
-           native_is_live(live, t->region->first, offset);
+           native_step_before(&t->unit->steps, t->region->enter, offset) != NATIVE_ANY &&
+           native_is_live(live, t->region->enter, offset);
 }
 
 /* Emits a mask of the lanes whose value is not the predicted steps from the first lane of their
@@ -113,7 +113,7 @@ static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
     for (size_t k = 0; k < live->slot_count; k++) {
         const uint32_t offset = live->slots[k].offset;
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
-        const int32_t step = native_step_before(&t->unit->steps, t->region->first, offset);
+        const int32_t step = native_step_before(&t->unit->steps, t->region->enter, offset);
         if (!is_guessed(t, k) || native_uniform_at(t->unit->function, offset) != NULL) continue;
         if (constant != NULL && (in_rows || next)) continue;
         in_rows |= constant != NULL;
@@ -165,7 +165,7 @@ static void copy_in(const struct native_translation *t)
         const struct native_use *slot = &t->slots[k];
         if (same_for_all(t, slot) != NULL) continue;
         /* No lane of a full warp needs the old value. */
-        if (t->full && !native_is_live(&t->unit->live, t->region->first, slot->offset))
+        if (t->full && !native_is_live(&t->unit->live, t->region->enter, slot->offset))
             native_store(t, t->lanes, slot->offset,
                          t->llvm->ConstNull(native_slot_type(t, slot->width)));
         else
@@ -282,16 +282,18 @@ static void begin_warp(struct native_translation *t)
     if (t->stepped) take_guesses(t, false);
 }
 
-/* Returns true when a warp's turn often begins and ends in the region: the region is all of a small
- * kernel, or all up to its first barrier. */
+/* Returns true when a warp's turn often begins and ends in the region: the region reaches from a
+ * kernel's beginning, or from a barrier, to a barrier or to the kernel's end. */
 static bool goes_on(const struct native_translation *t)
 {
+    const struct exec_inst *code = t->unit->function->code;
+    const uint32_t enter = t->region->enter;
     bool ends = false;
-    for (size_t k = t->region->first; k < t->region->end; k++) {
-        const struct exec_inst *inst = &t->unit->function->code[k];
-        ends |= native_is_end(inst) || inst->run == exec_barrier_sync;
-    }
-    return ends && t->region->first == 0 && t->unit->function->entry;
+    for (size_t k = t->region->first; k < t->region->end; k++)
+        ends |= t->reached[k - t->region->first] &&
+                (native_is_end(&code[k]) || code[k].run == exec_barrier_sync);
+    return ends && t->unit->function->entry &&
+           (enter == 0 || code[enter - 1].run == exec_barrier_sync);
 }
 
 static void build_again(struct native_translation *t, LLVMBasicBlockRef head);
@@ -308,6 +310,15 @@ static void room_for_version(struct native_translation *t)
     t->lanes = room_for(t, t->unit->function->frame_bytes);
 }
 
+static void new_blocks(const struct native_translation *t)
+{
+    for (size_t k = 0; k < t->region->end - t->region->first; k++) {
+        const size_t at = t->region->first + k;
+        const bool leads = at == t->region->enter || t->unit->leads[at];
+        t->blocks[k] = t->reached[k] && leads ? native_new_block(t) : NULL;
+    }
+}
+
 /* Emits one version, beginning at block `start`. The builder is at the end of the entry block. A
  * full warp may be followed by the next warp of its block. */
 static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
@@ -322,10 +333,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     native_waits_find(t);
     t->leave = native_new_block(t);
     t->end = native_new_block(t);
-    for (size_t k = t->region->first; k < t->region->end; k++)
-        t->blocks[k - t->region->first] =
-            k == t->region->first || t->unit->leads[k] ? native_new_block(t) : NULL;
-
+    new_blocks(t);
     LLVMBasicBlockRef head = native_new_block(t);
     t->again = t->full && !t->lone && goes_on(t) ? native_new_block(t) : NULL;
     t->over = t->again != NULL ? native_new_block(t) : NULL;
@@ -338,9 +346,11 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     if (t->again != NULL) t->warp = t->llvm->BuildLoad2(t->builder, t->bytes, t->place, "");
     begin_warp(t);
     t->pending = 0;
-    t->at = t->region->first;
+    t->at = t->region->enter;
     t->where = NATIVE_BEFORE;
-    bool open = true;
+    native_settle_for(t, t->region->enter);
+    t->llvm->BuildBr(t->builder, t->blocks[t->region->enter - t->region->first]);
+    bool open = false;
     for (size_t k = t->region->first; k < t->region->end; k++) {
         LLVMBasicBlockRef block = t->blocks[k - t->region->first];
         if (block != NULL) {
@@ -388,6 +398,7 @@ static void find_slots(struct native_translation *t)
         const struct exec_inst *inst = &t->unit->function->code[k];
         struct native_use uses[NATIVE_USES];
         unsigned used = 0;
+        if (!t->reached[k - t->region->first]) continue;
         const enum native_kind kind = native_kind(inst);
         const bool may = kind == NATIVE_CALL || kind == NATIVE_TOGETHER;
         if (kind == NATIVE_LANES || (may && native_row_of(t, inst) != NULL))
@@ -419,7 +430,7 @@ static void choose(const struct native_translation *t, LLVMBasicBlockRef full,
  * that handler from region->others, since versions may be added later. */
 static void build_others(const struct native_translation *t)
 {
-    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    const struct exec_inst *first = &t->unit->function->code[t->region->enter];
     LLVMTypeRef type = t->llvm->PointerType(t->bytes, 0);
     void *run;
     memcpy(&run, &t->others_run, sizeof run);
@@ -476,7 +487,7 @@ static LLVMValueRef is_clear(const struct native_translation *t, const struct ex
 static void choose_lone(const struct native_translation *t, LLVMBasicBlockRef lone,
                         LLVMBasicBlockRef aside)
 {
-    const struct exec_inst *second = &t->unit->function->code[t->region->first + 1];
+    const struct exec_inst *second = &t->unit->function->code[t->region->enter + 1];
     LLVMBasicBlockRef one = native_new_block(t), several = native_new_block(t);
     LLVMValueRef mask = native_load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
     t->llvm->BuildCondBr(t->builder, native_is_single(t, mask), one, several);
@@ -488,7 +499,7 @@ static void choose_lone(const struct native_translation *t, LLVMBasicBlockRef lo
 static void build_function(struct native_translation *t, const char *name)
 {
     const struct llvm *llvm = t->llvm;
-    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    const struct exec_inst *first = &t->unit->function->code[t->region->enter];
     const struct exec_inst *end = &t->unit->function->code[t->region->end];
     LLVMTypeRef parameters[] = {t->bytes, t->bytes};
     t->function =
@@ -538,9 +549,10 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     t.blocks = calloc(length, sizeof(LLVMBasicBlockRef));
     t.firsts = calloc(unit->parts * unit->live.slot_count + 1, sizeof(LLVMValueRef));
     t.places = calloc(length, sizeof *t.places);
+    t.reached = native_region_reached(unit->function, region);
     t.wanted = native_steps_wanted(&unit->steps, region);
     const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.places != NULL &&
-                      t.wanted != NULL;
+                      t.reached != NULL && t.wanted != NULL;
     if (fine) {
         find_slots(&t);
         build_function(&t, name);
@@ -549,6 +561,7 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     free(t.blocks);
     free(t.firsts);
     free(t.places);
+    free(t.reached);
     free(t.wanted);
     return fine;
 }

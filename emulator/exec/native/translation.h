@@ -22,6 +22,7 @@ struct native_translation {
     exec_handler *others_run; /* the handler for warps that no version serves */
     struct native_use *slots; /* the region's, each offset once */
     size_t slot_count;
+    bool *reached; /* instructions of the region that control can reach from its entry */
     LLVMValueRef function;
     LLVMValueRef called; /* the parameter: the warp that the function is called for */
     LLVMTypeRef byte, word, wide, bytes; /* i8, i32, i64, i8* */

@@ -42,7 +42,9 @@ static int meet(struct exec_warp *warp, const struct exec_inst *inst, bool wait,
 int exec_barrier_sync(struct exec_warp *warp, const struct exec_inst *inst)
 {
     if (inst->e - 1 < EXEC_BARRIERS)
-        return exec_barrier_meet(warp, inst, inst->e - 1, 0, NULL, true);
+        return exec_meeting_join(warp, inst)
+                   ? EXEC_RESCHEDULE
+                   : exec_barrier_meet(warp, inst, inst->e - 1, 0, NULL, true);
     return meet(warp, inst, true, false);
 }
 
