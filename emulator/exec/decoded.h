@@ -154,6 +154,7 @@ enum exec_look {
     /* For the order of blocks again: */
     EXEC_LOOK_ACQUIRES = 512,
     EXEC_LOOK_PAST_L1 = 1024, /* a load that the L1 cache does not answer: .cg, .cv */
+    EXEC_LOOK_SWAPS = 2048,   /* an atom.cas of 4 bytes: machine/access.c */
 };
 
 /* A load or store of a group: plain accesses through one register, all of which a warp's lanes

@@ -89,6 +89,9 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *address, enum lo
 /* Returns how the store `at` uses a value that the function has loaded from the same address: 0,
  * EXEC_LOOK_UPDATES, or that and EXEC_LOOK_COUNTS. lower/updates.c. */
 unsigned lower_updates(struct lower *lower);
+/* Returns whether the atomic `at` swaps the word around a byte, or around two, that the program
+ * means: what else is in the word stays as it was. lower/updates.c. */
+bool lower_swaps_part(const struct lower *lower);
 /* Returns whether `address` equals the address `operand`, as far as the text of the function shows.
  * lower/racecheck.c. */
 bool lower_same_address(struct lower *lower, const struct ptx_operand *address,

@@ -606,7 +606,9 @@ static void lower_atomic(struct lower *lower)
     uint32_t d = lower_scratch(lower);
     if (returns && at->operands[0].kind != PTX_OPERAND_SINK)
         d = lower_destination(lower, at->operands[0].reg, width, false);
-    lower_racecheck(lower, &place, ptx_type_bytes(at->type), 1, EXEC_ATOMIC, NULL);
+    /* Others may do what they like with the rest of the word: the race check leaves it alone. */
+    const bool part = lower_swaps_part(lower);
+    if (!part) lower_racecheck(lower, &place, ptx_type_bytes(at->type), 1, EXEC_ATOMIC, NULL);
     lower_order(lower, &place, ptx_type_bytes(at->type), EXEC_ATOMIC, 0);
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->d = d;
@@ -618,7 +620,9 @@ static void lower_atomic(struct lower *lower)
     inst->cache = (uint32_t)lower->program->cache_count++;
     if (place.global) {
         note_atomic(lower, row);
-        lower_note_look(lower, inst->cache, strength(lower, at));
+        lower_note_look(lower, inst->cache,
+                        strength(lower, at) | (part ? EXEC_LOOK_ALL : 0u) |
+                            (count == 2 && width == 4 ? EXEC_LOOK_SWAPS : 0u));
     }
     if (brings_news(lower)) {
         inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");

@@ -1,7 +1,7 @@
 /* Stores that change what their function has loaded from the same address, such as x++: two threads
  * must not do that at once. The origin of the stored value is followed backwards through the text,
  * through arithmetic only: a selected value (selp), or one that depends on a branch only, does not
- * count. */
+ * count. And atomics of the word around a value that is narrower, which change that alone. */
 #include "emulator/exec/lower/access.h"
 
 enum {
@@ -149,4 +149,33 @@ unsigned lower_updates(struct lower *lower)
     }
     if (origin == ORIGIN_COUNTED) return EXEC_LOOK_UPDATES | EXEC_LOOK_COUNTS;
     return origin == ORIGIN_JOINED ? EXEC_LOOK_UPDATES : 0;
+}
+
+/* ---- swaps of a part ------------------------------------------------------------------------- */
+
+/* Returns whether the register holds an address that was rounded down to a multiple of 4. */
+static bool is_rounded_down(const struct lower *lower, uint32_t reg)
+{
+    const struct ptx_instruction *at = lower->place;
+    for (uint32_t deep = 0; deep < MOST_DEEP && reg != PTX_NO_REGISTER; deep++) {
+        at = definition(lower, at, reg);
+        if (at == NULL || at->operand_count < 2) return false;
+        const struct ptx_operand *mask = &at->operands[at->operand_count - 1];
+        if (at->op == PTX_OP_AND)
+            return mask->kind == PTX_OPERAND_IMMEDIATE && (int32_t)mask->bits == -4;
+        if ((at->op != PTX_OP_MOV && at->op != PTX_OP_CVTA) ||
+            at->operands[1].kind != PTX_OPERAND_REGISTER)
+            return false;
+        reg = at->operands[1].reg;
+    }
+    return false;
+}
+
+bool lower_swaps_part(const struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *address = &at->operands[1];
+    return at->op == PTX_OP_ATOM && at->modifiers.operation == PTX_ATOMIC_CAS &&
+           ptx_type_bytes(at->type) == 4 && address->kind == PTX_OPERAND_ADDRESS &&
+           is_rounded_down(lower, address->reg);
 }

@@ -131,6 +131,17 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     cache->early = cache->between_blocks && access == EXEC_LOAD ? EXEC_EARLY : 0;
 }
 
+/* Returns how many of the access's bytes must lie in the allocation. Of a word that is looked at
+ * and swapped for a narrower value in it one byte will do, as for cuda::atomic_ref of a char: on a
+ * GPU an allocation's last word is whole, and what is behind the end stays as it was. */
+static uint32_t bytes_inside(const struct exec_warp *warp, const struct exec_inst *inst,
+                             uint32_t bytes, enum exec_access access)
+{
+    if (bytes != 4 || access == EXEC_STORE) return bytes;
+    const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
+    return (looks & (access == EXEC_LOAD ? EXEC_LOOK_BLOCKS : EXEC_LOOK_SWAPS)) != 0 ? 1 : bytes;
+}
+
 /* Resolves an access that is a multiple of `size` away from 0 and touches `bytes` bytes. */
 static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                               uint64_t address, uint32_t size, uint32_t bytes,
@@ -143,15 +154,18 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
             unsigned char *host = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
             if (host != NULL && (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_GRID)
                 exec_causality_meet_grid(warp, inst, access);
-            if (host != NULL && left >= bytes) return host;
+            if (host != NULL && (left >= bytes || left >= bytes_inside(warp, inst, bytes, access)))
+                return host;
         } else {
             const struct memory_region *region = memory_find(address);
-            if (region != NULL && region->size - (address - region->address) >= bytes &&
+            const uint64_t left = region != NULL ? region->size - (address - region->address) : 0;
+            if (region != NULL &&
+                (left >= bytes || left >= bytes_inside(warp, inst, bytes, access)) &&
                 !(store && region->read_only)) {
                 struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
                 if (cache->region != region || cache->access != access)
                     cache_fill(warp, inst, lane, region, access, bytes);
-                exec_mark(cache, address, bytes);
+                exec_mark(cache, address, left < bytes ? (uint32_t)left : bytes);
                 if (exec_grid_shadow_wanted(cache))
                     exec_grid_shadow_touch(warp, inst, cache, lane, address, bytes);
                 if (access != EXEC_STORE && exec_block_shadow_wanted(cache))
