@@ -1,5 +1,6 @@
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/unread.h"
 #include "emulator/exec/machine/tensor_map.h"
 
 #include <stdlib.h>
@@ -77,7 +78,8 @@ void exec_proxy_reads(const struct exec_warp *warp, const struct exec_inst *inst
         const size_t index = (size_t)(at >> shadow->shift);
         const int32_t cell = shadow->cells[EXEC_KEPT_WRITE][index];
         const uint32_t site = shadow->sites[EXEC_KEPT_WRITE][index];
-        if (cell >> EXEC_SHADOW_TIME <= proxy->fenced || site + 1 == proxy->filled[at / UNIT])
+        if (cell >> EXEC_SHADOW_TIME <= proxy->fenced || exec_unread_is(cell) ||
+            site + 1 == proxy->filled[at / UNIT])
             continue;
         const struct exec_reported first = {(uint32_t)cell & EXEC_SHADOW_THREAD, site, EXEC_STORE,
                                             true};

@@ -8,8 +8,9 @@
 #include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/cluster.h"
 #include "emulator/exec/check/order.h"
+#include "emulator/exec/check/unread.h"
 
-enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
+enum { LAST_TIME = EXEC_UNREAD_TIME - 1 };
 
 enum { SHADOWS_MOST = 2 + EXEC_CLUSTER_MOST }; /* of one block */
 
@@ -57,6 +58,7 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
 {
     if (shadow == NULL) return;
     cells_free(shadow);
+    free(shadow->unread);
     free(shadow);
 }
 
@@ -290,8 +292,10 @@ static bool rely_on_step(const struct exec_warp *warp, const struct exec_reporte
            positions[first->site].in_step && positions[second->site].in_step;
 }
 
-static __attribute__((noinline)) void report(const struct exec_touch *touch, size_t index,
-                                             enum exec_kept kept)
+/* Describes the race of the touch with that of the cell. Returns false if it is not reported here.
+ */
+static bool describe(const struct exec_touch *touch, size_t index, enum exec_kept kept,
+                     struct exec_racecheck_found *found)
 {
     static const enum exec_access accesses[EXEC_KEPT_COUNT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD,
                                                                EXEC_ATOMIC, EXEC_ATOMIC};
@@ -305,32 +309,81 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
     const struct exec_reported second = {touch->thread, touch->inst->position, touch->access, true};
     if (touch->home != NULL && touch->home != touch->warp->block) {
         exec_cluster_order_report(touch, &first, touch->warp->block, at);
-        return;
+        return false;
     }
     /* In programs with locks, a race means that the lock fails, not that an update is lost. */
     const bool lost = touch->counts && first.site == second.site &&
                       (kept == EXEC_KEPT_WRITE || touch->together) &&
                       !touch->warp->worker->function->program->converses;
     const enum exec_wrong wrong = cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED;
-    if (!lost && cache == NULL && rely_on_step(touch->warp, &first, &second)) return;
-    struct exec_racecheck_found found =
-        found_of(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second);
-    found.apart = exec_order_apart(touch->warp->block->order, touch->thread,
-                                   touch->shadow->cells[kept][index]);
-    found.bytes = touch->bytes;
-    found.offset = at;
+    if (!lost && cache == NULL && rely_on_step(touch->warp, &first, &second)) return false;
+    *found = found_of(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second);
+    found->apart = exec_order_apart(touch->warp->block->order, touch->thread,
+                                    touch->shadow->cells[kept][index]);
+    found->bytes = touch->bytes;
+    found->offset = at;
     if (cache != NULL) {
-        found.region = cache->region;
-        found.offset = exec_block_shadow_address(touch->warp->block->near, at) - cache->low;
+        found->region = cache->region;
+        found->offset = exec_block_shadow_address(touch->warp->block->near, at) - cache->low;
     }
-    exec_racecheck_add(touch->warp->worker->launch->watch, &found);
+    return true;
+}
+
+static __attribute__((noinline)) void report(const struct exec_touch *touch, size_t index,
+                                             enum exec_kept kept)
+{
+    struct exec_racecheck_found found;
+    if (describe(touch, index, kept, &found))
+        exec_racecheck_add(touch->warp->worker->launch->watch, &found);
+}
+
+/* Of stores that nobody had read the touch reads what they left: they are a race. */
+static __attribute__((noinline)) void read_unread(const struct exec_touch *touch, size_t index)
+{
+    struct exec_unread *unread = exec_unread_at(touch->shadow, index, false);
+    if (unread != NULL) exec_racecheck_add(touch->warp->worker->launch->watch, &unread->found);
+    exec_unread_settle(touch->shadow, index, unread);
 }
 
 static inline bool check(const struct exec_touch *touch, size_t index, enum exec_kept kept)
 {
-    if (!unordered(touch, touch->shadow->cells[kept][index])) return true;
+    const int32_t *cell = &touch->shadow->cells[kept][index];
+    if (!unordered(touch, *cell)) return true;
+    if (kept == EXEC_KEPT_WRITE && exec_unread_is(*cell)) {
+        read_unread(touch, index);
+        if (!unordered(touch, *cell)) return true;
+    }
     report(touch, index, kept);
     return false;
+}
+
+/* How a store meets the one before. */
+enum meeting { MEETING_ORDERED, MEETING_REPORTED, MEETING_UNREAD };
+
+/* ... which is unordered, or unread. */
+static __attribute__((noinline)) enum meeting meet(const struct exec_touch *touch, size_t index)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const int32_t before = shadow->cells[EXEC_KEPT_WRITE][index];
+    const bool in_warp = warp_of(before) == touch->thread / EXEC_LANES;
+    struct exec_unread *unread = NULL;
+    if (exec_unread_is(before)) {
+        unread = exec_unread_at(shadow, index, false);
+        if (unread == NULL || !unordered(touch, unread->cell)) {
+            exec_unread_settle(shadow, index, unread);
+            return MEETING_ORDERED;
+        }
+        if (in_warp) return MEETING_UNREAD;
+        exec_unread_settle(shadow, index, unread);
+    } else if (in_warp && touch->cache == NULL && touch->home == NULL && !touch->counts) {
+        unread = exec_unread_at(shadow, index, true);
+        if (unread != NULL) {
+            unread->used = describe(touch, index, EXEC_KEPT_WRITE, &unread->found);
+            return unread->used ? MEETING_UNREAD : MEETING_REPORTED;
+        }
+    }
+    report(touch, index, EXEC_KEPT_WRITE);
+    return MEETING_REPORTED;
 }
 
 /* Makes the touch the latest of its kind in the cell. */
@@ -373,11 +426,18 @@ static inline void store_cell(const struct exec_touch *touch, size_t index)
     const int32_t before = shadow->cells[EXEC_KEPT_WRITE][index];
     const bool same_instruction = !touch->counts && warp_of(before) == touch->thread / EXEC_LANES &&
                                   shadow->sites[EXEC_KEPT_WRITE][index] == touch->inst->position;
-    if ((same_instruction || check(touch, index, EXEC_KEPT_WRITE)) &&
-        check(touch, index, EXEC_KEPT_READ) && check(touch, index, EXEC_KEPT_READ_OTHER) &&
-        shadow->atomics && check(touch, index, EXEC_KEPT_ATOM))
+    const enum meeting met =
+        (same_instruction && !exec_unread_is(before)) || !unordered(touch, before)
+            ? MEETING_ORDERED
+            : meet(touch, index);
+    if (met != MEETING_REPORTED && check(touch, index, EXEC_KEPT_READ) &&
+        check(touch, index, EXEC_KEPT_READ_OTHER) && shadow->atomics &&
+        check(touch, index, EXEC_KEPT_ATOM))
         check(touch, index, EXEC_KEPT_ATOM_OTHER);
-    shadow->cells[EXEC_KEPT_WRITE][index] = touch->now;
+    if (met == MEETING_UNREAD)
+        exec_unread_keep(shadow, index, exec_unread_at(shadow, index, false), touch->now);
+    else
+        shadow->cells[EXEC_KEPT_WRITE][index] = touch->now;
     shadow->sites[EXEC_KEPT_WRITE][index] = touch->inst->position;
 }
 

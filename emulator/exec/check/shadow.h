@@ -23,6 +23,7 @@
  *  - two atomics; and a volatile or ordered access against any other (such accesses converse);
  *  - a store of the value that memory already holds: no thread can observe it. The storing thread
  *    may read that value, too;
+ *  - stores by lanes of one warp to shared memory that nobody reads: check/unread.h;
  *  - stores by one instruction of one warp: PTX promises that one of them takes effect. Not so
  *    stores of a value computed from a load of the same address (x++): all such updates but one are
  *    lost;
@@ -71,12 +72,13 @@ struct exec_shadow {
     int32_t time;
     int32_t floor;                      /* touches below are ordered before everything to come */
     int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for touches by the warp itself, per warp */
-    uint32_t touched;        /* warps that touched since their last order, in this moment ... */
-    uint32_t touched_before; /* ... and in earlier moments */
-    bool atomics;            /* there has been one */
-    bool atomics_alone;      /* an atomic against a load is no race */
-    bool converses;          /* threads may know more than the floors say: check/order.h */
-    bool visited;            /* another block has touched this memory: check/cluster.h */
+    uint32_t touched;           /* warps that touched since their last order, in this moment ... */
+    uint32_t touched_before;    /* ... and in earlier moments */
+    bool atomics;               /* there has been one */
+    bool atomics_alone;         /* an atomic against a load is no race */
+    bool converses;             /* threads may know more than the floors say: check/order.h */
+    bool visited;               /* another block has touched this memory: check/cluster.h */
+    struct exec_unread *unread; /* made on first use: check/unread.h */
     int32_t *cells[EXEC_KEPT_COUNT];  /* allocated by exec_shadow_tells */
     uint32_t *sites[EXEC_KEPT_COUNT]; /* source position of each cell's touch */
 };

@@ -4,6 +4,7 @@
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/unread.h"
 #include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
@@ -122,7 +123,10 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->named_barriers = false;
     if (block->barriers_used) exec_barriers_reset(block);
     exec_shadow_order(block);
-    if (block->shadow != NULL) block->began = block->shadow->time;
+    if (block->shadow != NULL) {
+        block->began = block->shadow->time;
+        exec_unread_forget(block->shadow);
+    }
     exec_async_reset(block->async);
     exec_async_reset(block->outgoing);
     exec_unwritten_begin(block);
