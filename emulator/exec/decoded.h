@@ -155,6 +155,9 @@ enum exec_look {
     EXEC_LOOK_ACQUIRES = 512,
     EXEC_LOOK_PAST_L1 = 1024, /* a load that the L1 cache does not answer: .cg, .cv */
     EXEC_LOOK_SWAPS = 2048,   /* an atom.cas of 4 bytes: machine/access.c */
+    /* A plain store whose value is in the slots d, b, c, e: the bits hold 1 + log2 of how many. */
+    EXEC_LOOK_STORED = 3 << 12,
+    EXEC_LOOK_STORED_BIT = 12,
 };
 
 /* A load or store of a group: plain accesses through one register, all of which a warp's lanes

@@ -464,6 +464,7 @@ struct access {
     const struct exec_region_cache *cache;
     unsigned looks;
     bool is_strong;
+    bool is_same;   /* a plain store of what memory holds already */
     uint32_t bytes; /* per lane */
     struct exec_causality *causality;
     struct exec_block *block;
@@ -517,8 +518,8 @@ static bool is_modify(const struct access *access)
  * cell. */
 static bool is_plain(const struct access *access, const struct cell *cell)
 {
-    return !access->is_strong && !cell->is_strong && !(access->looks & EXEC_LOOK_BLOCKS) &&
-           access->bytes >= 1u << UNIT_BITS;
+    return !access->is_strong && !access->is_same && !cell->is_strong &&
+           !(access->looks & EXEC_LOOK_BLOCKS) && access->bytes >= 1u << UNIT_BITS;
 }
 
 static bool is_race(const struct access *access, const struct cell *cell)
@@ -576,6 +577,24 @@ static bool begin(struct access *access, struct exec_warp *warp, const struct ex
     return true;
 }
 
+/* Returns true if the access is a store that leaves memory as it is, in each of the lanes. Code
+ * that compacts an array in place does so where nothing has been dropped yet, and other blocks read
+ * it.
+ */
+static bool is_same(const struct access *access, unsigned first, unsigned end, uint64_t address)
+{
+    const unsigned stored = (access->looks & EXEC_LOOK_STORED) >> EXEC_LOOK_STORED_BIT;
+    if (access->cache->deed != EXEC_DEED_STORE || stored == 0) return false;
+    const uint32_t count = 1u << (stored - 1), element = access->bytes / count;
+    const unsigned char *memory =
+        (const unsigned char *)(uintptr_t)(address + access->cache->delta);
+    for (unsigned l = first; l < end; l++)
+        for (uint32_t k = 0; k < count; k++, memory += element)
+            if (memcmp(memory, exec_stored(access->warp, access->inst, l, k, element), element))
+                return false;
+    return true;
+}
+
 /* Blocks that never tell each other anything, except at the barriers of their clusters or of their
  * grid, are reported as what they are launched as. */
 static enum exec_wrong wrong_of(const struct access *access)
@@ -622,6 +641,7 @@ void exec_causality_touch(struct exec_warp *warp, const struct exec_inst *inst,
     struct exec_causal *causal = cache->causal;
     struct access access;
     if (!begin(&access, warp, inst, cache, bytes)) return;
+    access.is_same = is_same(&access, lane, lane + 1, address);
     const struct at at = {lane, address - cache->low};
     const uint64_t end = ((address + bytes - 1 - causal->low) >> UNIT_BITS) + 1;
     for (uint64_t unit = (address - causal->low) >> UNIT_BITS; unit < end;) {
@@ -661,6 +681,7 @@ void exec_causality_row(struct exec_warp *warp, const struct exec_inst *inst,
         return;
     }
     if (!begin(&access, warp, inst, cache, bytes)) return;
+    access.is_same = is_same(&access, 0, EXEC_LANES, address);
     struct at at = {0, address - cache->low};
     uint64_t unit = (address - causal->low) >> UNIT_BITS;
     const unsigned each = bytes >> UNIT_BITS;
@@ -670,7 +691,10 @@ void exec_causality_row(struct exec_warp *warp, const struct exec_inst *inst,
         const unsigned here = end - unit < UNITS - first ? (unsigned)(end - unit) : UNITS - first;
         const bool was_strong = causal->lines[unit / UNITS].alike.is_strong;
         touch_units(&access, causal, unit / UNITS, first, first + here, at);
-        note_old(&access, causal, unit / UNITS, was_strong);
+        if (access.is_same)
+            causal->old[unit / UNITS] = 0; /* the next store there may change something */
+        else
+            note_old(&access, causal, unit / UNITS, was_strong);
         at.lane += here / each;
         at.offset += (uint64_t)here << UNIT_BITS;
         unit += here;

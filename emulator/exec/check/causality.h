@@ -18,7 +18,8 @@
  * thread, and its fence or barrier as a fence of each of its threads; a store behind a flag that
  * was read needs no fence, nor does a load before another block overwrites the data (CUB's scans
  * pass on what depends on their reads); strong and plain accesses to the same bytes are no race,
- * nor are accesses to memory that the host shares, nor a look before the act (grid_shadow.h).
+ * nor are accesses to memory that the host shares, nor a look before the act (grid_shadow.h), nor a
+ * store of what is there already.
  * Atomics of scope .cta order nothing here.
  *
  * Most memory is only accessed by whole rows of one block. So a line of memory has a single cell

@@ -445,7 +445,9 @@ static void lower_store(struct lower *lower)
                 EXEC_LOOK_ALL | strength(lower, at) |
                     (lower_modifies(lower, &at->operands[0]) ? EXEC_LOOK_MODIFIES : 0u));
         } else {
-            lower_note_look(lower, inst->cache, lower_updates(lower));
+            const unsigned stored = (unsigned)__builtin_ctz(count) + 1;
+            lower_note_look(lower, inst->cache,
+                            lower_updates(lower) | stored << EXEC_LOOK_STORED_BIT);
         }
     }
 }
