@@ -169,6 +169,25 @@ START_TEST(shuffle_from_two_places)
 }
 END_TEST
 
+/* A lane comes to the instruction for itself and then once more for all, the others for all alone:
+ * they may not take the first time for the second. */
+START_TEST(one_lane_for_itself_first)
+{
+    for (uint32_t alone = 0; alone < 32; alone += 5) {
+        char body[400];
+        uint32_t in[32], out[32];
+        for (uint32_t k = 0; k < 32; k++) in[k] = k;
+        snprintf(body, sizeof body,
+                 "setp.eq.u32 %%p, %%t, %u;\nselp.b32 %%c, %u, -1, %%p;\nmov.u32 %%d, 0;\n"
+                 "AGAIN:\nredux.sync.add.u32 %%r, %%v, %%c;\nadd.u32 %%d, %%d, %%r;\n"
+                 "setp.ne.u32 %%p, %%c, -1;\nmov.u32 %%c, -1;\n@%%p bra AGAIN;\nmov.u32 %%r, %%d;",
+                 alone, 1u << alone);
+        run(body, 32, in, out);
+        for (uint32_t k = 0; k < 32; k++) ck_assert_uint_eq(out[k], k == alone ? 496 + alone : 496);
+    }
+}
+END_TEST
+
 START_TEST(lanes_outside_of_the_mask)
 {
     struct device_run result;
@@ -732,6 +751,7 @@ int main(void)
     tcase_add_test(tests, votes_and_matches);
     tcase_add_test(tests, partial_warps);
     tcase_add_test(tests, shuffle_from_two_places);
+    tcase_add_test(tests, one_lane_for_itself_first);
     tcase_add_test(tests, lanes_outside_of_the_mask);
     tcase_add_test(tests, barrier_reductions);
     tcase_add_test(tests, named_barriers);

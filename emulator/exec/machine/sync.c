@@ -27,7 +27,7 @@ static void order_groups(const struct exec_warp *warp, uint32_t lanes)
 
 int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    uint32_t missing = 0;
+    uint32_t missing = 0, grouped = 0;
     FOR_LANES_OF(warp->mask)
     {
         warp->exchange_kind[l] = inst->inner;
@@ -35,9 +35,15 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
             return exec_stop(warp, inst, EXEC_MASK, l,
                              &(struct exec_reason){.finding = FINDING_LANE_NOT_IN_MASK,
                                                    .numbers = {l, warp->members[l]}});
+        const uint32_t here = warp->members[l] & warp->mask;
+        const uint32_t first = (uint32_t)__builtin_ctz(here);
         missing |= warp->members[l] & warp->live & ~warp->mask;
-        /* Present lanes that l names, but whose own mask differs, are not its partners. */
-        missing |= warp->members[l] ^ warp->members[__builtin_ctz(warp->members[l] & warp->mask)];
+        /* Present lanes that l names, but whose own mask differs, are not its partners: then the
+         * first of them has another mask, or one of them is in two groups. */
+        missing |= warp->members[l] ^ warp->members[first];
+        if (first != l) continue;
+        missing |= here & grouped;
+        grouped |= here;
     }
     if (!missing) {
         order_groups(warp, warp->mask);
