@@ -55,6 +55,18 @@ KERNEL right_shuffle_written_over(const int *in, int *out, int n)
     }
 }
 
+// As code for debuggers does: what one lane gets is kept in its own memory, by a generic address.
+KERNEL right_shuffle_kept_in_own_memory(const int *in, int *out, int n)
+{
+    int kept[2], lane = threadIdx.x % 32, v = in[index()];
+    out[index()] = v;
+    if (lane != 5) return;
+    int other = __shfl_xor_sync(1u << 5, v, 3);
+    kept[~n & 1] = v;
+    asm volatile("st.b32 [%0], %1;" ::"l"(kept + (n & 1)), "r"(other) : "memory");
+    out[index()] = kept[~n & 1] + 1;
+}
+
 // ---- wrong ----------------------------------------------------------------------------------
 
 KERNEL shuffle_tree_of_eight(const int *in, int *out, int n)

@@ -137,15 +137,18 @@ static void tell(const struct exec_warp *warp, const struct exec_inst *inst, uin
                      EXEC_LOAD, warp->poison->site);
 }
 
-/* Returns the lanes of `mask` whose generic address is in a window, not in global memory. */
+/* Returns the lanes of `mask` whose generic address is in a window, not in global memory; with
+ * `own` only those whose window is not the block's shared memory. */
 static uint32_t in_windows(const struct exec_warp *warp, const struct exec_inst *inst,
-                           uint32_t mask)
+                           uint32_t mask, bool own)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
     uint32_t result = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
-        if ((address[l] + inst->imm) >> 56 == 1) result |= 1u << l;
+        const uint64_t at = address[l] + inst->imm;
+        if (own && (at & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED) continue;
+        if (at >> 56 == 1) result |= 1u << l;
     }
     return result;
 }
@@ -165,7 +168,8 @@ static void store(const struct exec_warp *warp, const struct exec_inst *inst, en
     if (has == 0) return;
     const bool alone = absent && (mask & (mask - 1)) == 0;
     const bool is_shared = (flow & ~EXEC_FLOW_COUNT) == EXEC_FLOW_STORE_SHARED;
-    if (!is_shared && !alone) has &= ~in_windows(warp, inst, mask);
+    /* A thread's own memory is as good as a register: code for debuggers keeps all values there. */
+    if (!is_shared) has &= ~in_windows(warp, inst, mask, alone);
     if (has != 0 && (alone || !is_shared)) tell(warp, inst, has, EXEC_STORE);
 }
 
