@@ -89,7 +89,8 @@ enum exec_flow {
     EXEC_FLOW_STORE_SHARED = 9 << 3, /* the same, to shared memory */
     EXEC_FLOW_ATOMIC = 10 << 3,      /* from a, b, c, to d */
     EXEC_FLOW_UNKNOWN = 11 << 3,
-    EXEC_FLOW_MOVE = 12 << 3, /* as COMPUTE, for rows that only move bits */
+    EXEC_FLOW_MOVE = 12 << 3,    /* as COMPUTE, for rows that only move bits */
+    EXEC_FLOW_SHUFFLE = 13 << 3, /* gives a to other lanes */
 };
 
 /* A load or store of global, generic or shared memory, for machine/probe.h. EXEC_FORM_WIDTH of 0:

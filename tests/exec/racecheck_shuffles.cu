@@ -67,6 +67,23 @@ KERNEL right_shuffle_kept_in_own_memory(const int *in, int *out, int n)
     out[index()] = kept[~n & 1] + 1;
 }
 
+// Lanes reach the shuffle by two ways, and each gives what it had before any of them got something.
+KERNEL right_shuffle_by_two_ways(const int *in, int *out, int n)
+{
+    int lane = threadIdx.x % 32, own = in[index()], v = own;
+    unsigned mask = __ballot_sync(~0u, lane % 8 != 7);
+    out[index()] = own;
+    if (lane % 8 == 7) return;
+    if (lane & 1) {
+        asm volatile("shfl.sync.up.b32 %0, %0, 3, 0, %1; // odd" : "+r"(v) : "r"(mask));
+        out[index()] = own + 1;
+    } else {
+        asm volatile("shfl.sync.up.b32 %0, %0, 3, 0, %1; // even" : "+r"(v) : "r"(mask));
+        out[index()] = own + 2;
+    }
+    out[index()] = lane >= 3 && !(mask >> (lane - 3) & 1) ? own : v;
+}
+
 // ---- wrong ----------------------------------------------------------------------------------
 
 KERNEL shuffle_tree_of_eight(const int *in, int *out, int n)

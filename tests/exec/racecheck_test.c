@@ -285,6 +285,7 @@ static const char *const right[] = {
     "right_shuffle_first_is_read",
     "right_shuffle_written_over",
     "right_shuffle_kept_in_own_memory",
+    "right_shuffle_by_two_ways",
     "right_tiles_of_a_tile",
     "right_tiles_in_a_chain",
     "right_tiles_then_the_warp",

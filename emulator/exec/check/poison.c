@@ -13,6 +13,7 @@ struct exec_poison {
     enum exec_wrong wrong;          /* where the latest value came from: EXEC_WRONG_ABSENT, ... */
     uint32_t site;                  /* ... and the position of the shuffle or load that gave it */
     struct exec_poisoned loaded[4]; /* by the load at hand, per register */
+    struct exec_poisoned given;     /* to the shuffle that lanes have come to */
     struct exec_poisoned slot[];    /* indexed by offset / SLOT */
 };
 
@@ -37,12 +38,16 @@ static struct exec_poison *begin(struct exec_warp *warp)
     return poison;
 }
 
+static void copy(struct exec_poisoned *to, uint32_t mask, struct exec_poisoned value)
+{
+    to->lanes = (to->lanes & ~mask) | (value.lanes & mask);
+    to->computed = (to->computed & ~mask) | (value.computed & mask);
+}
+
 static void put(struct exec_poison *poison, uint32_t slot, uint32_t mask,
                 struct exec_poisoned value)
 {
-    struct exec_poisoned *to = &poison->slot[slot / SLOT];
-    to->lanes = (to->lanes & ~mask) | (value.lanes & mask);
-    to->computed = (to->computed & ~mask) | (value.computed & mask);
+    copy(&poison->slot[slot / SLOT], mask, value);
 }
 
 bool exec_poison_shuffle(struct exec_warp *warp, const struct exec_inst *inst, const uint32_t *from,
@@ -53,7 +58,7 @@ bool exec_poison_shuffle(struct exec_warp *warp, const struct exec_inst *inst, c
     if (warp->worker->launch->watch == NULL) return false;
     if (absent != 0) poison = begin(warp);
     if (poison == NULL || poison->slots != warp->slots) return false;
-    const struct exec_poisoned value = poison->slot[inst->a / SLOT];
+    const struct exec_poisoned value = poison->given;
     struct exec_poisoned result = {absent, absent};
     for (uint32_t rest = warp->mask & ~absent; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
@@ -269,6 +274,10 @@ void exec_poison_step(struct exec_warp *warp, const struct exec_inst *inst)
     case EXEC_FLOW_STORE:
     case EXEC_FLOW_STORE_SHARED:
         store(warp, inst, flow, mask);
+        break;
+    case EXEC_FLOW_SHUFFLE:
+        /* Lanes are served in turns, and the result may be where the next ones' value was. */
+        copy(&poison->given, mask, poison->slot[inst->a / SLOT]);
         break;
     case EXEC_FLOW_ATOMIC: {
         const uint32_t has = sources(poison, inst, count).lanes & mask;

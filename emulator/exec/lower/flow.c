@@ -125,13 +125,17 @@ static uint8_t flow_of(const struct exec_inst *inst)
     exec_handler *run = wrapped ? inst->inner : inst->run;
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)
         if (run == asides[k]) return EXEC_FLOW_NONE;
-    /* A shuffle follows its own values; a barrier of the warp has none. */
+    /* A shuffle's result is followed when it is there; a barrier of the warp has none. */
     if (run == exec_row_find("sync")->run && inst->inner != NULL) {
-        static const char *const silent[] = {"shfl.sync.up.b32",   "shfl.sync.down.b32",
-                                             "shfl.sync.bfly.b32", "shfl.sync.idx.b32",
-                                             "bar.warp.sync",      "matrix.sync"};
-        for (size_t k = 0; k < sizeof silent / sizeof *silent; k++)
-            if (inst->inner == exec_row_find(silent[k])->run) return EXEC_FLOW_NONE;
+        static const struct {
+            const char *row;
+            enum exec_flow flow;
+        } own[] = {
+            {"shfl.sync.up.b32", EXEC_FLOW_SHUFFLE},   {"shfl.sync.down.b32", EXEC_FLOW_SHUFFLE},
+            {"shfl.sync.bfly.b32", EXEC_FLOW_SHUFFLE}, {"shfl.sync.idx.b32", EXEC_FLOW_SHUFFLE},
+            {"bar.warp.sync", EXEC_FLOW_NONE},         {"matrix.sync", EXEC_FLOW_NONE}};
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            if (inst->inner == exec_row_find(own[k].row)->run) return (uint8_t)own[k].flow;
         return EXEC_FLOW_COMPARE; /* of what its lanes have in common */
     }
     const size_t place = place_of(run);
