@@ -279,7 +279,7 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_h
     if (stream->captured != NULL) return CUDA_ERROR_ILLEGAL_STATE;
     if (graph_handle != NULL) {
         TRY(graph_find(graph_handle, &graph));
-        if (graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+        if (graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
         TRY(tips_of_call(&tips, graph, dependencies, data, count));
     }
     struct capture *capture = calloc(1, sizeof *capture);
@@ -387,9 +387,9 @@ CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
                                   FINDING_CAPTURE_ENDED_ELSEWHERE);
     const bool elsewhere =
         capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number;
-    CUresult code = elsewhere          ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
-                    : capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-                                       : check_joined(capture);
+    CUresult code = capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                    : elsewhere      ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+                                     : check_joined(capture);
     struct graph *graph = capture->graph;
     const bool wanted = code == CUDA_SUCCESS && phGraph != NULL;
     capture_end(capture, wanted);

@@ -64,10 +64,10 @@ static CUresult check_node(const struct graph_node *node)
 /* Finds the stream of a launch, which must not be capturing. */
 static CUresult stream_for_graph(CUstream handle, struct stream **stream)
 {
-    TRY(stream_for_work(handle, stream));
-    return (*stream)->captured == NULL
-               ? CUDA_SUCCESS
-               : capture_refuse(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    TRY(stream_resolve(handle, stream));
+    if ((*stream)->captured != NULL) /* invalid or not */
+        return capture_refuse(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    return stream_for_work(handle, stream);
 }
 
 struct operation *graph_launch_copy(const struct launching *launching,
@@ -224,8 +224,8 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     struct graph_exec *exec;
     struct stream *stream;
     struct timeline_op *end = NULL, *last;
-    TRY(graph_exec_find(hGraph, &exec));
     TRY(stream_for_graph(hStream, &stream));
+    TRY(graph_exec_find(hGraph, &exec));
     for (struct graph_node *node = exec->graph->first; node != NULL; node = node->next)
         TRY(check_node(node));
     TRY(graph_check_memory(exec));

@@ -224,6 +224,7 @@ CUresult driver_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLoc
     const struct place *place = place_of(location);
     if (flags != 0 || place == NULL) return CUDA_ERROR_INVALID_VALUE;
     TRY(stream_for_work(hStream, &stream));
+    TRY(capture_check_never(stream));
     TRY(check_managed(devPtr, count));
     if (!place_exists(place, location.id))
         return place->type == CU_MEM_LOCATION_TYPE_DEVICE ? CUDA_ERROR_INVALID_DEVICE

@@ -335,6 +335,9 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
         return CUDA_SUCCESS;
     }
     NEED_POINTER(dptr);
+    /* To take more memory from the device is as unsafe as cuMemAlloc while a capture forbids it. */
+    if (in_pieces(pool->taken + bytesize) > pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT])
+        TRY(capture_check_unsafe());
     /* Memory that a stream has freed may be taken again in its order, before the free has run. */
     const uint64_t used = pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT];
     if (pool->most > 0 && (used > pool->most || bytesize > pool->most - used))

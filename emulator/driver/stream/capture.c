@@ -101,7 +101,7 @@ CUresult capture_check_event(const struct event *event)
 {
     const struct captured *part = event->captured;
     if (part == NULL) return capture_check_unsafe();
-    if (part->capture == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (part->capture == NULL || part->capture->invalid) return CUDA_ERROR_INVALID_VALUE;
     return capture_invalidate(part->capture, CUDA_ERROR_CAPTURED_EVENT,
                               FINDING_CAPTURE_EVENT_AWAITED);
 }
@@ -109,7 +109,16 @@ CUresult capture_check_event(const struct event *event)
 CUresult capture_check_elapsed(const struct event *event)
 {
     if (event->captured == NULL) return CUDA_SUCCESS;
-    return event->captured->capture != NULL ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
+    const struct capture *capture = event->captured->capture;
+    return capture != NULL && !capture->invalid ? CUDA_ERROR_CAPTURED_EVENT
+                                                : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult capture_check_never(const struct stream *stream)
+{
+    if (stream->captured == NULL) return CUDA_SUCCESS;
+    return capture_invalidate(stream->captured->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                              FINDING_CAPTURE_UNKNOWN_WORK);
 }
 
 CUresult capture_refuse(const struct stream *stream, CUresult code)

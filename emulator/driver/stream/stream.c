@@ -410,6 +410,7 @@ CUresult driver_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_
 {
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
+    TRY(capture_check_never(stream));
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
         flags != CU_MEM_ATTACH_SINGLE)
         return CUDA_ERROR_INVALID_VALUE;

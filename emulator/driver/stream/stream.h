@@ -189,6 +189,9 @@ CUresult capture_check_unsafe(void);
 /* Work for `stream` was refused with `code`: invalidates the stream's capture, if there is one.
  * Call it only for refusals that do so in CUDA. Returns `code`. */
 CUresult capture_refuse(const struct stream *stream, CUresult code);
+
+/* For calls that no capture can take, whatever their arguments: ends a capture of the stream. */
+CUresult capture_check_never(const struct stream *stream);
 /* Invalidates the capture and reports `why`. Returns `code`. */
 CUresult capture_invalidate(struct capture *capture, CUresult code, enum trace_finding_id why);
 
