@@ -399,6 +399,8 @@ static cudaError_t node_of(const struct cudaGraphNodeParams *from, CUgraphNodePa
     if (from == NULL) return cudaErrorInvalidValue;
     memset(to, 0, sizeof *to);
     to->type = (CUgraphNodeType)from->type;
+    memcpy(to->reserved0, from->reserved0, sizeof to->reserved0); /* the driver wants zeros */
+    to->reserved2 = from->reserved2;
     switch (from->type) {
     case cudaGraphNodeTypeKernel:
         return kernel_of_any(&from->kernel, to);

@@ -213,6 +213,7 @@ CUresult graph_copy(const struct graph *graph, struct graph **copy)
         twin->source = node->object.id;
         twin->disabled = node->disabled;
         twin->priority = node->priority;
+        if (!graph_hints_copy(twin, node)) goto failed;
         code = graph_node_copy(twin, node);
         if (code != CUDA_SUCCESS) goto failed;
     }
@@ -341,6 +342,8 @@ static CUresult answer_graph(CUgraph handle, bool roots_only, CUgraphNode *list,
         if (roots_only && node->before.count > 0) continue;
         if (!graph_nodes_add(&nodes, node)) code = CUDA_ERROR_OUT_OF_MEMORY;
     }
+    if (code == CUDA_SUCCESS && list != NULL && count != NULL && *count == 0)
+        code = CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS) code = answer_nodes(&nodes, list, NULL, count);
     graph_nodes_clear(&nodes);
     return code;
@@ -453,7 +456,22 @@ static CUresult ends_find(const struct graph *graph, CUgraphNode from, CUgraphNo
     return CUDA_SUCCESS;
 }
 
-/* The data of the edges does not matter to their removal, as on an H200. */
+/* Removes the edges up to the first that is not there; their data does not matter. As on an H200.
+ */
+static CUresult remove_edges(const struct graph *graph, const CUgraphNode *from,
+                             const CUgraphNode *to, size_t count)
+{
+    struct graph_node *first, *second;
+    if (graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; i < count; i++) {
+        TRY(ends_find(graph, from[i], to[i], &first, &second));
+        if (!graph_nodes_have(&first->after, second)) return CUDA_ERROR_INVALID_VALUE;
+        graph_nodes_remove(&first->after, second);
+        graph_nodes_remove(&second->before, first);
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
                              const CUgraphEdgeData *data, size_t count, bool add)
 {
@@ -463,23 +481,19 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
     if (count == 0) return CUDA_SUCCESS;
     NEED_POINTER(from);
     NEED_POINTER(to);
-    if (!add && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
-    /* All edges are checked before any is changed. */
+    if (!add) return remove_edges(graph, from, to, count);
+    /* All edges are checked before any is added. */
     for (size_t i = 0; i < count; i++) {
         TRY(ends_find(graph, from[i], to[i], &first, &second));
-        if (add) TRY(graph_edge_check(first, second->params.type, data != NULL ? &data[i] : NULL));
-        bool there = graph_nodes_have(&first->after, second);
+        TRY(graph_edge_check(first, second->params.type, data != NULL ? &data[i] : NULL));
+        if (graph_nodes_have(&first->after, second)) return CUDA_ERROR_INVALID_VALUE;
         for (size_t k = 0; k < i; k++)
-            if (from[k] == from[i] && to[k] == to[i]) there = add;
-        if (there == add) return CUDA_ERROR_INVALID_VALUE;
+            if (from[k] == from[i] && to[k] == to[i]) return CUDA_ERROR_INVALID_VALUE;
     }
     for (size_t i = 0; i < count; i++) {
         ends_find(graph, from[i], to[i], &first, &second);
-        if (add && !graph_edge_add(first, second, graph_edge_data(data, i)))
+        if (!graph_edge_add(first, second, graph_edge_data(data, i)))
             return CUDA_ERROR_OUT_OF_MEMORY;
-        if (add) continue;
-        graph_nodes_remove(&first->after, second);
-        graph_nodes_remove(&second->before, first);
     }
     return CUDA_SUCCESS;
 }

@@ -141,7 +141,12 @@ static CUgraphExecUpdateResult replace_copy(const struct graph_node *node,
                                             const struct graph_node *with)
 {
     const CUDA_MEMCPY3D *a = &node->params.memcpy.copyParams, *b = &with->params.memcpy.copyParams;
-    const bool same = a->srcMemoryType == b->srcMemoryType && a->dstMemoryType == b->dstMemoryType;
+    /* Copies of more than a row keep their shape, as on an H200. */
+    const bool flat = a->Height <= 1 && a->Depth <= 1 && b->Height <= 1 && b->Depth <= 1;
+    const bool shape =
+        a->WidthInBytes == b->WidthInBytes && a->Height == b->Height && a->Depth == b->Depth;
+    const bool same = a->srcMemoryType == b->srcMemoryType &&
+                      a->dstMemoryType == b->dstMemoryType && (flat || shape);
     return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
@@ -303,6 +308,7 @@ void graph_node_end(struct graph_node *node)
     node_empty(node);
     graph_nodes_clear(&node->before);
     graph_nodes_clear(&node->after);
+    free(node->hints);
     object_remove(&node->object);
     object_free(&node->object);
 }

@@ -3,6 +3,7 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Finds the node of a handle; CUDA_ERROR_INVALID_VALUE if it has another type. */
@@ -150,7 +151,44 @@ KERNEL_FUNCTIONS(, CUDA_KERNEL_NODE_PARAMS_v1)
 KERNEL_FUNCTIONS(_v2, CUDA_KERNEL_NODE_PARAMS_v2)
 #undef KERNEL_FUNCTIONS
 
-/* Only attributes with an effect here are kept; the others are hints. */
+/* The place of an attribute that has no effect here and is only told back; HINTS: it is none. */
+static size_t hint_place(CUkernelNodeAttrID attr)
+{
+    static const CUkernelNodeAttrID hints[HINTS] = {
+        CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+    };
+    size_t place = 0;
+    while (place < HINTS && hints[place] != attr) place++;
+    return place;
+}
+
+bool graph_hints_copy(struct graph_node *to, const struct graph_node *from)
+{
+    if (from->hints == NULL) {
+        free(to->hints);
+        to->hints = NULL;
+        return true;
+    }
+    if (to->hints == NULL) to->hints = calloc(HINTS, sizeof *to->hints);
+    if (to->hints != NULL) memcpy(to->hints, from->hints, HINTS * sizeof *to->hints);
+    return to->hints != NULL;
+}
+
+/* The node's own list of hints, with what they are at first. */
+static CUkernelNodeAttrValue *hints_of(struct graph_node *node)
+{
+    if (node->hints != NULL) return node->hints;
+    node->hints = calloc(HINTS, sizeof *node->hints);
+    if (node->hints != NULL)
+        node->hints[hint_place(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)].memSyncDomainMap.remote =
+            1;
+    return node->hints;
+}
+
 CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
                                               CUkernelNodeAttrValue *value_out)
 {
@@ -159,6 +197,11 @@ CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     NEED_POINTER(value_out);
     TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &node));
     memset(value_out, 0, sizeof *value_out);
+    if (hint_place(attr) < HINTS) {
+        if (hints_of(node) == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        *value_out = node->hints[hint_place(attr)];
+        return CUDA_SUCCESS;
+    }
     switch ((int)attr) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         value_out->cooperative = launch_is_cooperative(node->operation);
@@ -172,14 +215,10 @@ CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         value_out->priority = node->priority;
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: /* setting another is not supported */
-        value_out->memSyncDomainMap.remote = 1;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: /* it never is */
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* of streams alone */
+    default: /* of streams, or of launches */
         return CUDA_ERROR_INVALID_VALUE;
-    default:
-        return attribute_unsupported(attr,
-                                     "asking for attribute %s of a kernel node: it keeps no hints");
     }
 }
 
@@ -189,6 +228,12 @@ CUresult driver_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     struct graph_node *node;
     NEED_POINTER(value);
     TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &node));
+    if (hint_place(attr) < HINTS) {
+        TRY(attribute_check(attr, value));
+        if (hints_of(node) == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        node->hints[hint_place(attr)] = *value;
+        return CUDA_SUCCESS;
+    }
     switch ((int)attr) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         launch_set_cooperative(node->operation, value->cooperative != 0);
@@ -198,12 +243,14 @@ CUresult driver_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAtt
             node->operation,
             (unsigned[]){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z});
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        node->priority = value->priority;
+        node->priority = stream_priority_kept(value->priority);
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: /* not told back by an H200 either */
         return CUDA_SUCCESS;
-    default:
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         return attribute_unsupported(attr, "attribute %s of a kernel node");
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
 }
 
@@ -216,7 +263,7 @@ CUresult driver_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src
     if (launch_set_like(to->operation, from->operation) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_VALUE;
     to->priority = from->priority;
-    return CUDA_SUCCESS;
+    return graph_hints_copy(to, from) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* ---- copies ------------------------------------------------------------------------------ */

@@ -28,6 +28,8 @@ struct graph_inside {
     struct graph *graphs[];
 };
 
+enum { HINTS = 5 }; /* attributes of a kernel node that are only told back */
+
 struct graph_node {
     struct object object;
     uint64_t source; /* id of the node of which this is a copy; 0: none */
@@ -36,11 +38,13 @@ struct graph_node {
     struct operation *operation; /* copied by each launch; NULL: none (an empty node, a child
                                     graph) */
     struct timeline_work work;
-    struct graph_inside *inside; /* NULL: none */
-    int priority;                /* of a kernel node */
-    bool disabled;               /* in an executable graph: switched off */
-    bool sealed;                 /* allocation node: its graph was instantiated */
-    bool let_go;                 /* a capture was told to forget that later work is behind it */
+    struct graph_inside *inside;  /* NULL: none */
+    int priority;                 /* of a kernel node */
+    CUkernelNodeAttrValue *hints; /* of a kernel node, HINTS of them, without an effect here; NULL:
+                                     as at first */
+    bool disabled;                /* in an executable graph: switched off */
+    bool sealed;                  /* allocation node: its graph was instantiated */
+    bool let_go;                  /* a capture was told to forget that later work is behind it */
     struct graph_nodes before, after; /* edges, in order of creation */
     struct graph_node *next, *previous;
 
@@ -91,6 +95,9 @@ void graph_end(struct graph *graph);
 bool graph_is_embedded(const struct graph *graph);
 /* Copies all nodes and edges in the same order; each copied node's `source` names the original. */
 CUresult graph_copy(const struct graph *graph, struct graph **copy);
+
+/* Gives a node the other's hints; false: no memory. */
+bool graph_hints_copy(struct graph_node *to, const struct graph_node *from);
 /* Sorts the graph's nodes topologically; the caller frees the array. If there is a cycle, returns
  * CUDA_ERROR_INVALID_VALUE and sets `*offender` to a node of it. */
 CUresult graph_sort(const struct graph *graph, struct graph_node ***order,

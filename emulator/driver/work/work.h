@@ -41,8 +41,8 @@ bool launch_follow(struct operation *operation, const struct operation *primary,
 /* Blocks per cluster axis; zeros: no clusters. */
 void launch_cluster(const struct operation *operation, unsigned cluster[3]);
 CUresult launch_set_cluster(struct operation *operation, const unsigned cluster[3]);
-/* Compare and copy both settings (cooperative, cluster); what a kernel was compiled for stays.
- * Nothing is copied if the clusters do not divide the grid. */
+/* Compares whether both are cooperative, and copies both settings (cooperative, cluster); what a
+ * kernel was compiled for stays. Nothing is copied if the clusters do not divide the grid. */
 bool launch_is_like(const struct operation *operation, const struct operation *other);
 CUresult launch_set_like(struct operation *operation, const struct operation *other);
 
