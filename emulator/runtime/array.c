@@ -20,13 +20,17 @@ static const struct {
     {cudaChannelFormatKindFloat, 16, CU_AD_FORMAT_HALF},
     {cudaChannelFormatKindFloat, 32, CU_AD_FORMAT_FLOAT},
 };
-enum { FORMATS = sizeof formats / sizeof *formats };
+enum {
+    FORMATS = sizeof formats / sizeof *formats,
+    LAST_KIND = cudaChannelFormatKindUnsignedNormalized1010102,
+};
 
 /* Converts a channel format: one, two or four channels of the same size, beginning with x. */
 static cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
                              unsigned *channels)
 {
     const int bits[4] = {desc->x, desc->y, desc->z, desc->w};
+    if ((int)desc->f > LAST_KIND) return cudaErrorInvalidChannelDescriptor;
     if (desc->f > cudaChannelFormatKindNone) {
         overlap_finding_unsupported("channels of normalised, compressed and planar formats",
                                     cudaErrorNotSupported);
@@ -351,6 +355,42 @@ cudaError_t runtime_cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, s
     const CUstream in = runtime_stream(stream);
     return copy_run((struct end){.array = src, .x = wOffset, .y = hOffset},
                     (struct end){.pointer = dst}, false, count, kind, &in);
+}
+
+/* Bytes of a row; 0: no array. */
+static size_t row_of(cudaArray_const_t array)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    return describe(array, &d) == cudaSuccess ? d.Width * runtime_array_element(array) : 0;
+}
+
+static void advance(struct end *end, size_t width, size_t row)
+{
+    end->x = (end->x + width) % row;
+    end->y += end->x == 0;
+}
+
+cudaError_t runtime_cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
+                                           cudaArray_const_t src, size_t wOffsetSrc,
+                                           size_t hOffsetSrc, size_t count,
+                                           enum cudaMemcpyKind kind)
+{
+    struct end to = {.array = dst, .x = wOffsetDst, .y = hOffsetDst};
+    struct end from = {.array = src, .x = wOffsetSrc, .y = hOffsetSrc};
+    const size_t rows[2] = {row_of(dst), row_of(src)};
+    cudaError_t error = cudaSuccess;
+    if (rows[0] == 0 || rows[1] == 0) return cudaErrorInvalidResourceHandle;
+    if (to.x >= rows[0] || from.x >= rows[1]) return cudaErrorInvalidValue;
+    while (error == cudaSuccess && count > 0) {
+        size_t width = count;
+        if (width > rows[0] - to.x) width = rows[0] - to.x;
+        if (width > rows[1] - from.x) width = rows[1] - from.x;
+        error = copy_rows(&to, &from, width, 1, kind, NULL);
+        advance(&to, width, rows[0]);
+        advance(&from, width, rows[1]);
+        count -= width;
+    }
+    return error;
 }
 
 /* ---- textures and surfaces ------------------------------------------------------------------- */

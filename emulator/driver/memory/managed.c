@@ -190,8 +190,9 @@ CUresult driver_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise ad
     const struct place *place = place_of(location);
     const bool accessed = advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
     uint64_t end;
+    const bool of_access = accessed || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
     if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY ||
-        place == NULL || (accessed && !place->can_access))
+        place == NULL || (of_access && !place->can_access))
         return CUDA_ERROR_INVALID_VALUE;
     if ((accessed || advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION) &&
         !place_exists(place, location.id))

@@ -159,8 +159,11 @@ CUresult driver_cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
     *pPitch = 0;
     if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
         return CUDA_ERROR_INVALID_VALUE;
-    if (WidthInBytes == 0 || Height == 0 || WidthInBytes > INT32_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (WidthInBytes == 0 || Height == 0) return CUDA_ERROR_INVALID_VALUE;
+    /* More than there are addresses is an invalid value on a GPU, and any less is too much memory.
+     */
+    if (WidthInBytes > SIZE_MAX / 2 / Height) return CUDA_ERROR_INVALID_VALUE;
+    if (WidthInBytes > INT32_MAX) return CUDA_ERROR_OUT_OF_MEMORY;
     size_t pitch = (WidthInBytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
     if (Height > SIZE_MAX / pitch) return CUDA_ERROR_OUT_OF_MEMORY;
     TRY(driver_cuMemAlloc(dptr, pitch * Height));
@@ -259,17 +262,18 @@ CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
     if (bytesize == 0 || memory_is_device_address(address)) return CUDA_ERROR_INVALID_VALUE;
     const struct memory_region *there = memory_find(address);
     if (there != NULL && !there->registered) return CUDA_ERROR_INVALID_VALUE; /* pinned already */
-    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
+    /* What an H200 says of memory that is no device's own is also all there is here. */
     if (Flags & ~known || !is_there(address, bytesize)) return CUDA_ERROR_INVALID_VALUE;
-    const struct memory_region *region =
-        memory_register(p, &(struct memory_request){
-                               .kind = MEMORY_PINNED,
-                               .size = bytesize,
-                               .context = thread_context()->object.id,
-                               .id = ++driver.ids,
-                               .caller = (uint64_t)(uintptr_t)thread.call.caller,
-                               .flags = Flags | CU_MEMHOSTALLOC_DEVICEMAP,
-                           });
+    const struct memory_region *region = memory_register(
+        p, &(struct memory_request){
+               .kind = MEMORY_PINNED,
+               .size = bytesize,
+               .context = thread_context()->object.id,
+               .id = ++driver.ids,
+               .caller = (uint64_t)(uintptr_t)thread.call.caller,
+               /* As on an H200, READ_ONLY is not kept. */
+               .flags = (Flags & CU_MEMHOSTREGISTER_PORTABLE) | CU_MEMHOSTALLOC_DEVICEMAP,
+           });
     if (region == NULL) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     thread_spend(timeline_model->allocate_pinned * (double)(bytesize / 1024 + 1));
     trace_memory(region, TRACE_CREATE, 0);
@@ -310,11 +314,10 @@ CUresult driver_cuMemHostGetFlags(unsigned int *pFlags, void *p)
 
 CUresult driver_cuMemGetInfo(size_t *free, size_t *total)
 {
-    NEED_POINTER(free);
-    NEED_POINTER(total);
     const unsigned device = (unsigned)device_current();
-    *total = (size_t)memory_limit(device);
-    *free = (size_t)(memory_limit(device) - memory_used(device));
+    /* Either may be NULL, as on an H200. */
+    if (total != NULL) *total = (size_t)memory_limit(device);
+    if (free != NULL) *free = (size_t)(memory_limit(device) - memory_used(device));
     return CUDA_SUCCESS;
 }
 

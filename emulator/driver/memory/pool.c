@@ -86,8 +86,9 @@ static struct pool *pool_make(int device)
 
 static struct pool *default_pool(int device)
 {
-    if (pools.of[device].first == NULL)
-        pools.of[device].first = pools.of[device].current = pool_make(device);
+    if (pools.of[device].first == NULL) pools.of[device].first = pool_make(device);
+    /* The program may have chosen another one before the first call that needs this one. */
+    if (pools.of[device].current == NULL) pools.of[device].current = pools.of[device].first;
     return pools.of[device].first;
 }
 
@@ -246,7 +247,7 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
     NEED_POINTER(location);
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && type == CU_MEM_ALLOCATION_TYPE_PINNED)
         return location->id >= 0 && location->id < devices_count() ? CUDA_SUCCESS
-                                                                   : CUDA_ERROR_INVALID_DEVICE;
+                                                                   : CUDA_ERROR_INVALID_VALUE;
     if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
         return CUDA_ERROR_INVALID_VALUE;
     return finding_unsupported("pools of managed memory, or elsewhere than on the device");
@@ -276,8 +277,8 @@ CUresult driver_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType typ
 /* A pool's own device always keeps the access to read and write. */
 static CUresult check_access(const struct pool *pool, const CUmemAccessDesc *access)
 {
-    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        access->location.id != pool->device || access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (access->location.id != pool->device || access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
         return CUDA_ERROR_INVALID_DEVICE;
     if (access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ) return CUDA_ERROR_NOT_SUPPORTED;
     return access->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS

@@ -176,7 +176,8 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
 {
     const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
                            CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
-    if (sampling->flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    if (sampling->flags & ~known || (sampling->flags & CU_TRSF_SEAMLESS_CUBEMAP && !bound->cube))
+        return CUDA_ERROR_INVALID_VALUE;
     for (int d = 0; d < 3; d++) {
         static const enum exec_addressing modes[] = {
             [CU_TR_ADDRESS_MODE_WRAP] = EXEC_ADDRESS_WRAP,

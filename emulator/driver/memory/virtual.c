@@ -397,9 +397,9 @@ CUresult driver_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *l
     const struct map *map = map_of(ptr);
     NEED_POINTER(flags);
     NEED_POINTER(location);
-    if (map == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id < 0 ||
-        location->id >= devices_count())
+    if (map == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
+    NEED_DEVICE(location->id);
     *flags = location->id == device_of(map) ? (unsigned long long)map->access
                                             : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;

@@ -49,12 +49,14 @@ CUresult driver_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_op
     char log[LOG_SIZE] = "";
     struct jit jit;
     struct image *image = NULL;
-    (void)libraryOptions; /* hints about when and where the code is copied */
     (void)libraryOptionValues;
     NEED_POINTER(library);
     NEED_POINTER(code);
     TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
     if (numLibraryOptions > 0 && libraryOptions == NULL) return CUDA_ERROR_INVALID_VALUE;
+    /* Hints about when and where the code is copied. */
+    for (unsigned i = 0; i < numLibraryOptions; i++)
+        if ((unsigned)libraryOptions[i] >= CU_LIBRARY_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
     const struct image_source source = {
         .data = code, .size = FATBIN_UNKNOWN_SIZE, .jit = &jit, .later = modules_load_lazily()};
     CUresult outcome = image_open(&source, log, sizeof log, &image);

@@ -56,7 +56,8 @@ static CUresult check_op(const CUstreamBatchMemOpParams *op)
     /* An H200 has no writes without a barrier (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER). */
     const unsigned most = kind->waits ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_DEFAULT;
     const unsigned beside = kind->waits ? CU_STREAM_WAIT_VALUE_FLUSH : 0;
-    return (op->waitValue.flags & ~beside) > most || op->waitValue.address % kind->size != 0 ||
+    if (op->waitValue.flags & beside) return CUDA_ERROR_NOT_SUPPORTED; /* CAN_FLUSH_REMOTE_WRITES */
+    return op->waitValue.flags > most || op->waitValue.address % kind->size != 0 ||
                    bytes_of(op, kind->size) == NULL
                ? CUDA_ERROR_INVALID_VALUE
                : CUDA_SUCCESS;
@@ -64,7 +65,7 @@ static CUresult check_op(const CUstreamBatchMemOpParams *op)
 
 static CUresult check_batch(const CUstreamBatchMemOpParams *ops, unsigned count, unsigned flags)
 {
-    if (ops == NULL || count > MOST || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if ((ops == NULL && count > 0) || count > MOST || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) TRY(check_op(&ops[i]));
     return CUDA_SUCCESS;
 }

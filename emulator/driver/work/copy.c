@@ -657,6 +657,11 @@ static CUresult side_of_run(CUarray handle, size_t offset, size_t size, struct s
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (size > array->region->size || offset > array->region->size - size)
         return CUDA_ERROR_INVALID_VALUE;
+    /* These functions are for arrays of one dimension: an H200 takes no run into the next row.
+     * Whole rows were not asked. */
+    const size_t begin = offset % array->row_bytes;
+    if (begin + size > array->row_bytes && (begin != 0 || size % array->row_bytes != 0))
+        return CUDA_ERROR_INVALID_VALUE;
     *side = (struct side){array->region->address + offset, size, size, TRACE_PLACE_NONE};
     const size_t x = offset % array->row_bytes, row = offset / array->row_bytes;
     if (size <= array->row_bytes - x)
