@@ -59,6 +59,9 @@ uint64_t overlap_host_clock(void);
  * there: cuInit and every other call return CUDA_ERROR_NOT_INITIALIZED. */
 bool overlap_forked(void);
 
+/* Returns true if the device's primary context is alive, whoever has retained it. */
+bool overlap_primary_alive(int device);
+
 /* ---- findings --------------------------------------------------------------------------- */
 
 /* Reports the finding "the software device does not support <what>" at the current outermost call.

@@ -94,6 +94,8 @@ struct exec_function_info {
      * memory, atomics of which locks are made, or ones that count for the host as well (.sys). */
     bool converses;
     bool launches; /* it may call the device runtime (exec_launch.device_call) */
+    bool prints;   /* it may call printf */
+    bool takes;    /* it may use the heap: malloc, free and what is made of them */
     bool triggers; /* it may let a dependent kernel begin before it ends (griddepcontrol) */
 };
 const struct exec_function *exec_function_find(const struct exec_program *program,

@@ -1,7 +1,10 @@
 /* Devices: number, properties, and the thread's device. */
+#include "emulator/driver/driver.h"
 #include "emulator/runtime/runtime.h"
 
+#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 cudaError_t runtime_cudaDriverGetVersion(int *driverVersion)
@@ -18,9 +21,17 @@ cudaError_t runtime_cudaRuntimeGetVersion(int *runtimeVersion)
 
 /* ---- properties ------------------------------------------------------------------------------ */
 
+/* Read when the runtime starts. A forked child, which has no driver, is told the same. */
+static struct {
+    struct cudaDeviceProp *list;
+    int count;
+} known;
+
 cudaError_t runtime_cudaGetDeviceCount(int *count)
 {
-    return runtime_error(cuDeviceGetCount(count));
+    if (count == NULL) return cudaErrorInvalidValue;
+    *count = known.count;
+    return cudaSuccess;
 }
 
 static const struct property {
@@ -35,13 +46,12 @@ static const struct property {
 #undef PROPERTY
 };
 
-cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+static CUresult read_properties(struct cudaDeviceProp *prop, int device)
 {
     CUdevice handle;
     CUuuid uuid;
-    if (prop == NULL) return cudaErrorInvalidValue;
     CUresult result = cuDeviceGet(&handle, device);
-    if (result != CUDA_SUCCESS) return runtime_error(result);
+    if (result != CUDA_SUCCESS) return result;
 
     *prop = (struct cudaDeviceProp){0};
     result = cuDeviceGetName(prop->name, sizeof prop->name, handle);
@@ -56,7 +66,34 @@ cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int dev
                properties[i].size == sizeof wide ? (void *)&wide : (void *)&value,
                properties[i].size);
     }
-    return runtime_error(result);
+    return result;
+}
+
+CUresult runtime_know_devices(void)
+{
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    int count = 0;
+    pthread_mutex_lock(&once);
+    CUresult result = known.list == NULL ? cuDeviceGetCount(&count) : CUDA_SUCCESS;
+    struct cudaDeviceProp *list = count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
+    if (count > 0 && list == NULL) result = CUDA_ERROR_OUT_OF_MEMORY;
+    for (int i = 0; i < count && result == CUDA_SUCCESS; i++) result = read_properties(&list[i], i);
+    if (result == CUDA_SUCCESS && list != NULL) {
+        known.list = list;
+        known.count = count;
+    } else {
+        free(list);
+    }
+    pthread_mutex_unlock(&once);
+    return result;
+}
+
+cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+{
+    if (prop == NULL) return cudaErrorInvalidValue;
+    if (device < 0 || device >= known.count) return cudaErrorInvalidDevice;
+    *prop = known.list[device];
+    return cudaSuccess;
 }
 
 /* Attributes have the same numbers in both APIs. */
@@ -147,10 +184,11 @@ cudaError_t runtime_cudaSetDevice(int device)
 cudaError_t runtime_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
 {
     CUdevice handle;
-    CUcontext current;
     CUresult result = cuDeviceGet(&handle, device);
-    if (result == CUDA_SUCCESS && (flags & cudaInitDeviceFlagsAreValid) != 0)
-        result = cuDevicePrimaryCtxSetFlags(handle, deviceFlags & ~(unsigned)cudaDeviceMapHost);
+    if (result != CUDA_SUCCESS) return runtime_error(result);
+    if ((flags & cudaInitDeviceFlagsAreValid) == 0) return runtime_start_device(device);
+    CUcontext current;
+    result = cuDevicePrimaryCtxSetFlags(handle, deviceFlags & ~(unsigned)cudaDeviceMapHost);
     if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
     if (result != CUDA_SUCCESS) return runtime_error(result);
 
@@ -196,7 +234,8 @@ cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
                                  : cuDevicePrimaryCtxGetState(runtime_device(), flags, &active);
     if (result == CUDA_SUCCESS) {
         *flags &= ~(unsigned)(CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE);
-        *flags |= cudaDeviceMapHost; /* always possible and always reported */
+        /* Always possible and always reported, but of a context that cudaDeviceReset has ended. */
+        if (!runtime_is_reset(current)) *flags |= cudaDeviceMapHost;
     }
     return runtime_error(result);
 }

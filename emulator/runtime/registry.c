@@ -168,12 +168,14 @@ cudaError_t runtime_kernel(const void *symbol, CUkernel *kernel)
     struct symbol *known = find(&registry.functions, symbol);
     if (known == NULL) {
         if (symbol == NULL) return cudaErrorInvalidDeviceFunction;
+        if (cuKernelGetName(&name, (CUkernel)symbol) != CUDA_SUCCESS)
+            return cudaErrorInvalidResourceHandle;
         *kernel = (CUkernel)symbol;
-        return cuKernelGetName(&name, *kernel) == CUDA_SUCCESS ? cudaSuccess
-                                                               : cudaErrorInvalidResourceHandle;
+        return cudaSuccess;
     }
-    *kernel = __atomic_load_n(&known->kernel, __ATOMIC_ACQUIRE);
-    if (*kernel != NULL) return cudaSuccess;
+    CUkernel found = __atomic_load_n(&known->kernel, __ATOMIC_ACQUIRE);
+    if (found != NULL) *kernel = found;
+    if (found != NULL) return cudaSuccess;
     CUresult result = load(known->binary, &library);
     if (result == CUDA_SUCCESS) result = cuLibraryGetKernel(kernel, library, known->name);
     if (result == CUDA_SUCCESS) __atomic_store_n(&known->kernel, *kernel, __ATOMIC_RELEASE);

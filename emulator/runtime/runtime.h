@@ -24,7 +24,14 @@
 
 /* ---- a call of the submission ---------------------------------------------------------------- */
 
-enum runtime_needs { RUNTIME_ANY, RUNTIME_READY, RUNTIME_CURRENT, RUNTIME_ASYNC };
+enum runtime_needs {
+    RUNTIME_ANY,
+    RUNTIME_KNOWN,
+    RUNTIME_HERE,
+    RUNTIME_READY,
+    RUNTIME_CURRENT,
+    RUNTIME_ASYNC,
+};
 enum runtime_default_stream { RUNTIME_LEGACY, RUNTIME_PER_THREAD };
 
 /* Enters a public function: records the call and its return address, and prepares what it needs
@@ -63,6 +70,15 @@ int runtime_device(void);
 cudaError_t runtime_use_device(int device);
 /* Makes the device the one that the thread uses as long as it has not chosen one. */
 void runtime_prefer_device(int device);
+
+/* Starts the primary context of `device`, and leaves the thread's device and what is current. */
+cudaError_t runtime_start_device(int device);
+
+/* Returns true if the runtime made `context` current and has ended it since. */
+bool runtime_is_reset(CUcontext context);
+
+/* Reads the number and the properties of all devices, once: later calls answer from that. */
+CUresult runtime_know_devices(void);
 
 /* Releases the primary context of `device`; the next call that needs it retains it again. */
 cudaError_t runtime_reset_device(int device);

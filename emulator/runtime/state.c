@@ -37,6 +37,7 @@ static CUresult make_ready(void)
 {
     if (__atomic_load_n(&runtime.ready, __ATOMIC_ACQUIRE)) return CUDA_SUCCESS;
     CUresult result = cuInit(0);
+    if (result == CUDA_SUCCESS) result = runtime_know_devices();
     if (result == CUDA_SUCCESS) __atomic_store_n(&runtime.ready, true, __ATOMIC_RELEASE);
     return result;
 }
@@ -56,7 +57,8 @@ static CUresult retain_primary(int device, CUcontext *context)
     CUresult result = CUDA_SUCCESS;
     if (device < 0 || device >= MAX_DEVICES) return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&runtime.lock);
-    if (!runtime.primary[device].retained) {
+    /* Somebody else may have released or reset it for good. */
+    if (!runtime.primary[device].retained || !overlap_primary_alive(device)) {
         result = cuDevicePrimaryCtxRetain(&runtime.primary[device].context, device);
         runtime.primary[device].retained = result == CUDA_SUCCESS;
         /* A device whose context a fault has ended cannot be used again. */
@@ -154,14 +156,21 @@ int runtime_device(void)
 
 cudaError_t runtime_reset_device(int device)
 {
-    CUcontext current;
     CUresult result = cuDevicePrimaryCtxReset(device);
     if (result != CUDA_SUCCESS || device >= MAX_DEVICES) return runtime_error(result);
-    result = release_primary(device);
-    if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
-    if (result == CUDA_SUCCESS && current != NULL && current == thread.adopted)
-        result = cuCtxSetCurrent(NULL);
-    return runtime_error(result);
+    /* The ended context stays current, as on a GPU, until a call needs one. */
+    return runtime_error(release_primary(device));
+}
+
+bool runtime_is_reset(CUcontext context)
+{
+    return context != NULL && context == thread.adopted && !overlap_primary_alive(thread.device);
+}
+
+cudaError_t runtime_start_device(int device)
+{
+    CUcontext primary;
+    return runtime_error(retain_primary(device, &primary));
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -182,21 +191,24 @@ cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_nee
 {
     overlap_call_enter(name, caller, needs == RUNTIME_ASYNC ? OVERLAP_CALL_ASYNC : 0);
     thread.default_stream = stream;
-    if (needs == RUNTIME_ANY) {
+    if (needs == RUNTIME_ANY || (needs == RUNTIME_KNOWN && runtime_has_started())) {
         runtime_start();
         return runtime_error((CUresult)overlap_call_fault());
     }
     if (!overlap_call_permitted()) return cudaErrorNotPermitted;
+    if (needs == RUNTIME_HERE && overlap_forked()) return cudaErrorInitializationError;
+    if (needs == RUNTIME_HERE) {
+        runtime_start();
+        return runtime_error((CUresult)overlap_call_fault());
+    }
     CUresult result = make_ready();
-    if (result == CUDA_SUCCESS && needs != RUNTIME_READY) result = make_current();
+    if (result == CUDA_SUCCESS && needs >= RUNTIME_CURRENT) result = make_current();
     if (result == CUDA_SUCCESS) result = (CUresult)overlap_call_fault();
     return runtime_error(result);
 }
 
-/* An error of a call inside a host function does not become the error of the thread that runs
- * it. */
 cudaError_t runtime_leave(cudaError_t error)
 {
-    if (overlap_call_permitted()) runtime_keep_error(error);
+    runtime_keep_error(error);
     return (cudaError_t)overlap_call_leave((int)error);
 }

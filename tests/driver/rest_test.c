@@ -365,7 +365,7 @@ START_TEST(copies_between_contexts_of_one_device)
     OK(cuDeviceCanAccessPeer(&can, 0, 0));
     ck_assert_int_eq(can, 0);
     FAILS(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(test_context_handle, 0));
-    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuCtxEnablePeerAccess(other, 0));
+    FAILS(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(other, 0));
     FAILS(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(test_context_handle));
     FAILS(CUDA_ERROR_INVALID_DEVICE,
           cuDeviceGetP2PAttribute(&can, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 0));
@@ -653,7 +653,8 @@ START_TEST(the_device_is_described_in_the_old_ways_too)
     OK(cuDeviceGetByPCIBusId(&device, "0000:01:00"));
     OK(cuDeviceGetByPCIBusId(&device, "01:00.0"));
     ck_assert_int_eq(device, 0);
-    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "no bus"));
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "0000:ff:1f.7"));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuDeviceGetByPCIBusId(&device, "no bus"));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuDeviceGetName(name, 0, 0));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuDeviceGetPCIBusId(name, 0, 0));
     FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceTotalMem(&(size_t){0}, 2));

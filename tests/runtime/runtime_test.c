@@ -400,7 +400,8 @@ START_TEST(a_child_of_a_process_with_cuda_has_none)
     if (child == 0) {
         int count;
         bool refused = cudaMalloc(&x, 4) == cudaErrorInitializationError &&
-                       cudaGetDeviceCount(&count) == cudaErrorInitializationError;
+                       cudaGetDevice(&count) == cudaErrorInitializationError &&
+                       cudaGetDeviceCount(&count) == cudaSuccess && count == 1;
         _exit(refused ? 0 : 1);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);

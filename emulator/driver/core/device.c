@@ -114,7 +114,8 @@ CUresult driver_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
      * neither. */
     bool read = sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &device, &function) >= 3 ||
                 (domain = 0, sscanf(pciBusId, "%x:%x.%x", &bus, &device, &function) >= 2);
-    for (int i = 0; read && domain == 0 && device == 0 && i < devices_count(); i++) {
+    if (!read) return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; domain == 0 && device == 0 && i < devices_count(); i++) {
         if (device_at(i)->number + 1 != bus) continue;
         *dev = i;
         return CUDA_SUCCESS;
@@ -126,7 +127,7 @@ CUresult driver_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
     NEED_POINTER(pciBusId);
     NEED_DEVICE(dev);
-    if (len < 1) return CUDA_ERROR_INVALID_VALUE;
+    if (len < (int)sizeof "0000:01:00.0") return CUDA_ERROR_INVALID_VALUE;
     snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", device_at(dev)->number + 1);
     return CUDA_SUCCESS;
 }

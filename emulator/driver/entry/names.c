@@ -22,6 +22,9 @@ static const struct {
 #define ERROR(code, sentence) {code, sentence},
 #include "emulator/runtime/errors.def"
 #undef ERROR
+    /* Errors that the runtime does not have. */
+    {CUDA_ERROR_CONTEXT_ALREADY_CURRENT, "context already current"},
+    {CUDA_ERROR_KEY_ROTATION, "an error happened during the key rotation sequence"},
 };
 
 CUresult driver_cuGetErrorName(CUresult error, const char **pStr)

@@ -82,7 +82,7 @@ static void context_end(struct context *context, bool implicit)
     context->time = NULL;
     context->legacy = NULL;
     context->alive = false;
-    if (context->primary) driver.primary[context->device].flags = 0;
+    if (context->primary) driver.primary[context->device].flags = context->flags = 0;
     context->object.ended = (uint64_t)(uintptr_t)thread.call.caller;
     context->sticky = CUDA_SUCCESS;
     trace_object(&context->object, TRACE_DESTROY, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
@@ -228,7 +228,10 @@ CUresult driver_cuCtxDestroy(CUcontext ctx)
 {
     struct context *context;
     NEED_POINTER(ctx);
-    TRY(context_find(ctx, &context));
+    /* With none current, an H200 does not say that this one was destroyed before. */
+    const CUresult code = context_find(ctx, &context);
+    if (code != CUDA_SUCCESS && thread_context() == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    TRY(code);
     if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, never destroyed */
     thread.call.context = context->object.id;
     wait_for_others_on_gpus(context);
@@ -291,6 +294,14 @@ static struct context *primary_alive(CUdevice dev)
     return primary != NULL && primary->alive ? primary : NULL;
 }
 
+bool overlap_primary_alive(int device)
+{
+    pthread_mutex_lock(&driver.lock);
+    const bool alive = primary_alive(device) != NULL;
+    pthread_mutex_unlock(&driver.lock);
+    return alive;
+}
+
 CUresult driver_cuDevicePrimaryCtxRelease(CUdevice dev)
 {
     NEED_DEVICE(dev);
@@ -312,7 +323,10 @@ CUresult driver_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
     NEED_DEVICE(dev);
     if (!flags_known(flags) || (flags & CU_CTX_MAP_HOST) != 0) return CUDA_ERROR_INVALID_VALUE;
     driver.primary[dev].flags = flags;
-    if (primary_alive(dev) != NULL) primary_alive(dev)->flags = flags;
+    struct context *primary = primary_alive(dev);
+    if (primary !=
+        NULL) /* what a context writes when a kernel fails stays decided, as on an H200 */
+        primary->flags = flags | (primary->flags & CU_CTX_COREDUMP_ENABLE);
     return CUDA_SUCCESS;
 }
 
@@ -406,7 +420,7 @@ CUresult driver_cuCtxGetFlags(unsigned int *flags)
     /* A GPU's driver answers this for a destroyed context that is still current as well. */
     context = thread_context();
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
-    *flags = context->flags | (context->primary ? CU_CTX_MAP_HOST : 0u);
+    *flags = context->flags | (context->primary && context->alive ? CU_CTX_MAP_HOST : 0u);
     return CUDA_SUCCESS;
 }
 
@@ -422,6 +436,7 @@ CUresult driver_cuCtxSetFlags(unsigned int flags)
 static bool is_settled(struct context *context, CUlimit limit)
 {
     if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return context->has_printed;
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE && context->has_taken) return true;
     if (limit != CU_LIMIT_MALLOC_HEAP_SIZE || context->heap == NULL) return false;
     static const unsigned char unused[16];
     if (memcmp(context->heap->bytes, unused, sizeof unused) != 0) return true;
@@ -523,8 +538,7 @@ CUresult driver_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
     struct context *peer;
     if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
     TRY(context_find(peerContext, &peer));
-    return peer == thread_context() ? CUDA_ERROR_INVALID_CONTEXT
-                                    : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; /* nor is a context its own peer */
 }
 
 CUresult driver_cuCtxDisablePeerAccess(CUcontext peerContext)

@@ -11,7 +11,8 @@ CUresult driver_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {
     struct function *function;
     TRY(function_find(hfunc, &function));
-    if (x < 1 || y < 1 || z < 1) return CUDA_ERROR_INVALID_VALUE;
+    if (x < 1 || y < 1 || z < 1 || x > 1024 || y > 1024 || z > 64 || x * y * z > 1024)
+        return CUDA_ERROR_INVALID_VALUE;
     const unsigned block[3] = {(unsigned)x, (unsigned)y, (unsigned)z};
     memcpy(function->told.block, block, sizeof block);
     return CUDA_SUCCESS;
@@ -21,6 +22,7 @@ CUresult driver_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 {
     struct function *function;
     TRY(function_find(hfunc, &function));
+    if ((int64_t)bytes > function->max_dynamic_shared) return CUDA_ERROR_INVALID_VALUE;
     function->told.shared = bytes;
     return CUDA_SUCCESS;
 }

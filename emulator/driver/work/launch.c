@@ -419,6 +419,13 @@ static struct timeline_cost cost_of(const struct launch *launch, const struct ex
     return timeline_kernel_cost(&kernel);
 }
 
+/* A kernel that may print or use the heap decides how large they are, whether or not it does. */
+static void settle_limits(struct context *context, const struct exec_function_info *info)
+{
+    context->has_printed |= info->prints;
+    context->has_taken |= info->takes;
+}
+
 /* Runs the kernel, or resumes it, and then everything that it launched. */
 static enum exec_end run_kernel(struct operation *operation, struct timeline_cost *cost)
 {
@@ -429,10 +436,10 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = request_of(operation, launch, &print);
 
+    settle_limits(operation->context, exec_function_info(launch->function->code));
     findings_kernel_begins(operation, &launch->noted, &request);
     if (launch->device != NULL) device_grid_begins(launch->device, &request, &launch->noted);
     enum exec_end end = exec_run(&request, &counts, &fault);
-    if (print.count > 0) operation->context->has_printed = true;
     if (driver.ending)
         print_drop(&print);
     else
@@ -647,6 +654,7 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
         operation_drop(operation);
         return code;
     }
+    if (stream->captured == NULL) settle_limits(stream->object.context, info);
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     if (op != NULL) early_clear(&stream->early);
     if (op != NULL && info->triggers) stream->triggers = timeline_op_number(op);

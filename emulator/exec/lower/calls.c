@@ -16,7 +16,7 @@ static bool commute_together(struct exec_function *caller, exec_handler *commute
 
 /* Joined properties of everything that a call through a pointer may reach: any function. */
 struct pointed {
-    bool talks, converses, fences, launches;
+    bool talks, converses, fences, launches, prints, takes;
     exec_handler *commutes;
 };
 
@@ -30,6 +30,8 @@ static void add_pointed(struct pointed *pointed, const struct exec_function *fun
     pointed->converses |= function->info.converses;
     pointed->fences |= function->fences;
     pointed->launches |= function->info.launches;
+    pointed->prints |= function->info.prints;
+    pointed->takes |= function->info.takes;
 }
 
 /* Lets the caller inherit a property of the callee. Returns whether that changes the caller. */
@@ -51,6 +53,9 @@ static bool follow_call(struct exec_function *function, const struct exec_functi
                        callee != NULL ? callee->info.converses : pointed->converses);
     changed |= inherit(&function->info.launches,
                        callee != NULL ? callee->info.launches : pointed->launches);
+    changed |=
+        inherit(&function->info.prints, callee != NULL ? callee->info.prints : pointed->prints);
+    changed |= inherit(&function->info.takes, callee != NULL ? callee->info.takes : pointed->takes);
     return commute_together(function, callee != NULL ? callee->commutes : pointed->commutes) ||
            changed;
 }

@@ -91,6 +91,10 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         function->talks =
             function->builtin != EXEC_BUILTIN_NONE && function->builtin != EXEC_BUILTIN_ASSERTFAIL;
         function->info.launches = function->builtin == EXEC_BUILTIN_DEVICE_RUNTIME;
+        function->info.prints = function->builtin == EXEC_BUILTIN_VPRINTF;
+        function->info.takes = function->builtin == EXEC_BUILTIN_MALLOC ||
+                               function->builtin == EXEC_BUILTIN_ALIGNED_MALLOC ||
+                               function->builtin == EXEC_BUILTIN_FREE;
         function->info.name = arena_text(&program->arena, source->name);
         function->info.constant_bytes = (uint32_t)program->constant_bytes;
         if (module->target != NULL) sscanf(module->target, "sm_%u", &function->info.ptx_version);
