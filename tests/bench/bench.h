@@ -76,6 +76,7 @@ void device_mandelbrot(float *out, size_t width, int iterations);
 void device_sum_lesson(const int32_t *in, int32_t *out, size_t n);
 void device_sum_cub(const int32_t *in, int32_t *out, size_t n);
 void device_sum_shuffle(const int32_t *in, int32_t *out, size_t n);
+void device_sum_tree(const int32_t *in, int32_t *out, size_t n);
 void device_add(const float *a, const float *b, float *c, size_t n);
 void device_add_alone(const float *a, const float *b, float *c, size_t n);
 void device_matmul(const float *a, const float *b, float *c, size_t width);

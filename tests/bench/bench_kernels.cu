@@ -167,6 +167,27 @@ void device_sum_shuffle(const int32_t *in, int32_t *out, size_t n)
     wait();
 }
 
+// As every introduction has it: nine barriers for a block's 256 elements.
+__global__ void sum_tree(const int32_t *in, int32_t *out, size_t n)
+{
+    __shared__ int32_t sums[THREADS];
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    sums[threadIdx.x] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (unsigned half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) atomicAdd(out, sums[0]);
+}
+
+void device_sum_tree(const int32_t *in, int32_t *out, size_t n)
+{
+    CHECK(cudaMemsetAsync(out, 0, sizeof *out));
+    sum_tree<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
 // ---- threads whose elements lie apart ----------------------------------------------------------
 
 struct Body {

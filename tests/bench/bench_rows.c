@@ -135,6 +135,8 @@ SIDES(sum_cub, *(int32_t *)c->expected = scalar_sum(c->in[0], c->n),
       device_sum_cub(c->device_in[0], c->device_out, c->n))
 SIDES(sum_shuffle, *(int32_t *)c->expected = scalar_sum(c->in[0], c->n),
       device_sum_shuffle(c->device_in[0], c->device_out, c->n))
+SIDES(sum_tree, *(int32_t *)c->expected = scalar_sum(c->in[0], c->n),
+      device_sum_tree(c->device_in[0], c->device_out, c->n))
 SIDES(add, scalar_add(c->in[0], c->in[1], c->expected, c->n),
       device_add(c->device_in[0], c->device_in[1], c->device_out, c->n))
 SIDES(add_alone, scalar_add(c->in[0], c->in[1], c->expected, c->n),
@@ -190,6 +192,8 @@ const struct bench_row bench_rows[] = {
      fill_words, BOTH(sum_cub)},
     {"sum, shuffles", "2^20 int32, a shuffle tree and an atomic per block", M, 5 * K + 3, 0, 0, 0,
      0, words_to_one, fill_words, BOTH(sum_shuffle)},
+    {"sum, tree", "2^20 int32, a tree in shared memory, a barrier for each level", M, 5 * K + 3, 0,
+     0, 0, 0, words_to_one, fill_words, BOTH(sum_tree)},
     {"vector addition", "2^20 floats", M, 5 * K + 3, 0, 0, 0, 0, words_to_words, fill_floats,
      BOTH(add)},
     {"addition, one thread", "2^18 floats, by one thread of one block", M / 4, 5 * K + 3, 0, 0, 0,
