@@ -102,7 +102,7 @@ static void pass(const struct native_live *live, const struct exec_function *fun
 {
     const struct exec_inst *inst = &function->code[index];
     if (native_kind(inst) == NATIVE_BRANCH) {
-        const size_t target = (size_t)((const struct exec_inst *)inst->extra - function->code);
+        const size_t target = native_target(function, inst);
         const uint64_t *there = set_of(live, target);
         for (size_t w = 0; w < live->words; w++)
             set[w] = there[w] | (inst->guard != EXEC_NO_GUARD ? set[w] : 0);

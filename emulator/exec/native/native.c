@@ -292,8 +292,7 @@ static struct exec_native *copy(const struct exec_function *function)
     made->plain.code = made->code;
     for (size_t k = 0; k < function->code_count; k++)
         if (native_kind(&made->code[k]) == NATIVE_BRANCH)
-            made->code[k].extra =
-                made->code + ((const struct exec_inst *)made->code[k].extra - function->code);
+            made->code[k].extra = made->code + native_target(function, &made->code[k]);
     return made;
 }
 

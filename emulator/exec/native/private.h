@@ -35,6 +35,12 @@ struct native_use {
 enum { NATIVE_USES = 7 };
 
 enum native_kind native_kind(const struct exec_inst *inst);
+/* Returns the index of the instruction to which the branch of `function` leads. */
+static inline uint32_t native_target(const struct exec_function *function,
+                                     const struct exec_inst *branch)
+{
+    return (uint32_t)((const struct exec_inst *)branch->extra - function->code);
+}
 /* Returns the row's own handler, without a wrapper (guard, .sync) around it. */
 exec_handler *native_row_handler(const struct exec_inst *inst);
 /* Returns true when the instruction counts as one of the program's, as all but row "watch" do.

@@ -43,7 +43,7 @@ static void find_leads(const struct exec_function *function, bool *leads, uint32
         const enum native_kind kind = native_kind(inst);
         if (kind == NATIVE_END || kind == NATIVE_BRANCH) leads[k + 1] = true;
         if (kind != NATIVE_BRANCH) continue;
-        const uint32_t target = (uint32_t)((const struct exec_inst *)inst->extra - function->code);
+        const uint32_t target = native_target(function, inst);
         leads[target] = true;
         if (target <= k) back[target] = k + 1;
     }
@@ -82,8 +82,7 @@ static uint32_t reach_end(const struct exec_function *function, const bool *lead
         end++;
         if (kind != NATIVE_BRANCH && kind != NATIVE_END) continue;
         const bool is_branch = kind == NATIVE_BRANCH;
-        const uint32_t target =
-            is_branch ? (uint32_t)((const struct exec_inst *)inst->extra - function->code) : end;
+        const uint32_t target = is_branch ? native_target(function, inst) : end;
         if (target > furthest && target - first <= MOST_REACH) furthest = target;
         /* A branch back to before the region: most lanes stay in that loop. */
         if (target < first) break;
@@ -101,7 +100,7 @@ static uint32_t round_first(const struct exec_function *function, uint32_t enter
     if (enter == 0 || function->code[enter - 1].run != exec_barrier_sync ||
         native_kind(last) != NATIVE_BRANCH)
         return enter;
-    const uint32_t target = (uint32_t)((const struct exec_inst *)last->extra - function->code);
+    const uint32_t target = native_target(function, last);
     return target < enter && end - target <= MOST_ROUND ? target : enter;
 }
 
@@ -152,8 +151,7 @@ static bool reach_from(const struct exec_function *function, const struct native
     size_t next[2], count = 0;
     bool more = false;
     if (falls) next[count++] = at + 1;
-    if (kind == NATIVE_BRANCH)
-        next[count++] = (size_t)((const struct exec_inst *)inst->extra - function->code);
+    if (kind == NATIVE_BRANCH) next[count++] = native_target(function, inst);
     for (size_t k = 0; k < count; k++) {
         if (next[k] < region->first || next[k] >= region->end) continue;
         more |= !reached[next[k] - region->first];

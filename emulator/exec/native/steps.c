@@ -345,8 +345,7 @@ static bool spread(const struct native_steps *steps, size_t index, int32_t *stat
     if (!steps->reached[index]) return false;
     memcpy(state, state_of(steps, index), steps->live->slot_count * sizeof *state);
     if (native_kind(inst) == NATIVE_BRANCH) {
-        changed |=
-            meet(steps, (size_t)((const struct exec_inst *)inst->extra - function->code), state);
+        changed |= meet(steps, native_target(function, inst), state);
         if (inst->guard == EXEC_NO_GUARD) return changed;
         changed |= meet(steps, index + 1, state);
         return meet_parted(steps, inst, state) || changed;
