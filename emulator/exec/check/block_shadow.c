@@ -114,7 +114,7 @@ static void store(const struct exec_touch *touch, struct exec_block_shadow *near
 
 /* ---- lost updates ---------------------------------------------------------------------------- */
 
-/* stores_same: two lanes store the same elements. stores_new: the lane's store changes memory. */
+/* Returns true if two lanes store the same elements. */
 static bool stores_same(const struct exec_warp *warp, const struct exec_inst *inst, unsigned a,
                         unsigned b, uint32_t element, uint32_t count)
 {
@@ -123,15 +123,6 @@ static bool stores_same(const struct exec_warp *warp, const struct exec_inst *in
                    element) != 0)
             return false;
     return true;
-}
-
-static bool stores_new(const struct exec_warp *warp, const struct exec_inst *inst,
-                       const unsigned char *memory, unsigned lane, uint32_t element, uint32_t count)
-{
-    for (uint32_t k = 0; k < count; k++)
-        if (memcmp(memory + k * element, exec_stored(warp, inst, lane, k, element), element) != 0)
-            return true;
-    return false;
 }
 
 void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst *inst,
@@ -147,7 +138,7 @@ void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t host = address[l] + delta, offset = host - cache->delta - cache->low;
         if (cache->size < bytes || offset > cache->size - bytes) continue;
-        if (stores_new(warp, inst, (const unsigned char *)(uintptr_t)host, l, element, count))
+        if (exec_stores_new(warp, inst, l, (const unsigned char *)(uintptr_t)host, element, count))
             changing |= 1u << l;
         const unsigned before = exec_places_visit(&places, address[l] / element, l);
         if (before == 0 || address[before - 1] != address[l] ||

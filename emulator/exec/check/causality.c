@@ -588,10 +588,8 @@ static bool is_same(const struct access *access, unsigned first, unsigned end, u
     const uint32_t count = 1u << (stored - 1), element = access->bytes / count;
     const unsigned char *memory =
         (const unsigned char *)(uintptr_t)(address + access->cache->delta);
-    for (unsigned l = first; l < end; l++)
-        for (uint32_t k = 0; k < count; k++, memory += element)
-            if (memcmp(memory, exec_stored(access->warp, access->inst, l, k, element), element))
-                return false;
+    for (unsigned l = first; l < end; l++, memory += access->bytes)
+        if (exec_stores_new(access->warp, access->inst, l, memory, element, count)) return false;
     return true;
 }
 

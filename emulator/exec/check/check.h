@@ -61,6 +61,18 @@ static inline const unsigned char *exec_stored(const struct exec_warp *warp,
     return (const unsigned char *)exec_slot(warp, slots[k & 3]) + lane * (element == 8 ? 8u : 4u);
 }
 
+/* Returns true if that store by the lane changes any of its `count` elements in `memory`. */
+static inline bool exec_stores_new(const struct exec_warp *warp, const struct exec_inst *inst,
+                                   unsigned lane, const unsigned char *memory, uint32_t element,
+                                   uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (memcmp(memory + k * (size_t)element, exec_stored(warp, inst, lane, k, element),
+                   element) != 0)
+            return true;
+    return false;
+}
+
 /* The lane that last went to each place, in a small table: places that are a multiple of 64 units
  * apart share an entry. */
 struct exec_places {

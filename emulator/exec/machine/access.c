@@ -131,15 +131,17 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     cache->early = cache->between_blocks && access == EXEC_LOAD ? EXEC_EARLY : 0;
 }
 
-/* Returns how many of the access's bytes must lie in the allocation. Of a word that is looked at
- * and swapped for a narrower value in it one byte will do, as for cuda::atomic_ref of a char: on a
- * GPU an allocation's last word is whole, and what is behind the end stays as it was. */
-static uint32_t bytes_inside(const struct exec_warp *warp, const struct exec_inst *inst,
-                             uint32_t bytes, enum exec_access access)
+/* Returns true if enough of the access's bytes lie in the allocation, which has `left` of them
+ * from the access on. Of a word that is looked at and swapped for a narrower value in it one byte
+ * will do, as for cuda::atomic_ref of a char: on a GPU an allocation's last word is whole, and what
+ * is behind the end stays as it was. */
+static bool is_inside(const struct exec_warp *warp, const struct exec_inst *inst, uint64_t left,
+                      uint32_t bytes, enum exec_access access)
 {
-    if (bytes != 4 || access == EXEC_STORE) return bytes;
+    if (left >= bytes) return true;
+    if (left == 0 || bytes != 4 || access == EXEC_STORE) return false;
     const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
-    return (looks & (access == EXEC_LOAD ? EXEC_LOOK_BLOCKS : EXEC_LOOK_SWAPS)) != 0 ? 1 : bytes;
+    return (looks & (access == EXEC_LOAD ? EXEC_LOOK_BLOCKS : EXEC_LOOK_SWAPS)) != 0;
 }
 
 /* Resolves an access that is a multiple of `size` away from 0 and touches `bytes` bytes. */
@@ -154,13 +156,11 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
             unsigned char *host = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
             if (host != NULL && (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_GRID)
                 exec_causality_meet_grid(warp, inst, access);
-            if (host != NULL && (left >= bytes || left >= bytes_inside(warp, inst, bytes, access)))
-                return host;
+            if (host != NULL && is_inside(warp, inst, left, bytes, access)) return host;
         } else {
             const struct memory_region *region = memory_find(address);
             const uint64_t left = region != NULL ? region->size - (address - region->address) : 0;
-            if (region != NULL &&
-                (left >= bytes || left >= bytes_inside(warp, inst, bytes, access)) &&
+            if (region != NULL && is_inside(warp, inst, left, bytes, access) &&
                 !(store && region->read_only)) {
                 struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
                 if (cache->region != region || cache->access != access)
