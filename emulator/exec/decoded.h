@@ -192,6 +192,7 @@ struct exec_program {
     struct exec_group *groups; /* per cache, from malloc; fewer than there are caches */
     size_t groups_room;
     bool sees_reserved; /* it reads the address of the reserved shared memory: ops/special.c */
+    bool proxies;       /* it copies or multiplies what is in shared memory through a proxy */
     bool converses;     /* its threads may communicate through memory: check/order.h */
     bool watched;       /* lowered with the instructions of the race check: check/check.h */
     bool failed;        /* memory ran out while it was built */

@@ -1,5 +1,6 @@
 #include "emulator/exec/check/async.h"
 #include "emulator/base/array.h"
+#include "emulator/exec/check/shadow_line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,9 @@ static bool is_kept(const struct exec_block *block, struct exec_async **async, u
     const struct exec_shadow *shadow = block->shadow;
     if (shadow == NULL || bytes == 0 || offset + bytes > shadow->bytes) return false;
     if (*async == NULL) *async = create(shadow->bytes);
-    return *async != NULL;
+    if (*async == NULL) return false;
+    exec_shadow_line_drop(block->shadow);
+    return true;
 }
 
 void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,

@@ -8,6 +8,7 @@
 #include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/cluster.h"
 #include "emulator/exec/check/order.h"
+#include "emulator/exec/check/shadow_line.h"
 #include "emulator/exec/check/unread.h"
 
 enum { LAST_TIME = EXEC_UNREAD_TIME - 1 };
@@ -59,6 +60,7 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
     if (shadow == NULL) return;
     cells_free(shadow);
     free(shadow->unread);
+    free(shadow->lines);
     free(shadow);
 }
 
@@ -90,6 +92,7 @@ static int32_t tick(const struct exec_block *block, struct exec_shadow *const *s
             memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
         memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
         shadow->floor = 1 << EXEC_SHADOW_TIME;
+        exec_shadow_line_forget(shadow);
     }
     if (anew && block->near != NULL) exec_block_shadow_forget(block->near);
     return time << EXEC_SHADOW_TIME;
@@ -120,9 +123,10 @@ void exec_shadow_order(const struct exec_block *block)
 
 void exec_shadow_order_without(const struct exec_block *block, const uint32_t *absent)
 {
-    const struct exec_shadow *shadow = block->shadow;
+    struct exec_shadow *shadow = block->shadow;
     const int32_t before = shadow != NULL ? shadow->floor : 0;
 
+    if (shadow != NULL) exec_shadow_part(shadow);
     exec_shadow_order(block);
     if (shadow == NULL || shadow->cells[EXEC_KEPT_WRITE] == NULL) return;
     int32_t *cells = shadow->cells[EXEC_KEPT_WRITE];
@@ -187,12 +191,16 @@ void exec_shadow_touched(const struct exec_warp *warp)
 void exec_shadow_converses(const struct exec_block *block, bool converses)
 {
     struct exec_shadow *shadows[SHADOWS_MOST];
-    for (uint32_t i = shadows_of(block, shadows); i-- > 0;) shadows[i]->converses = converses;
+    for (uint32_t i = shadows_of(block, shadows); i-- > 0;) {
+        exec_shadow_part(shadows[i]);
+        shadows[i]->converses = converses;
+    }
 }
 
 /* Makes cells for smaller units: each part gets what was known of the whole. */
 static bool refine(struct exec_shadow *shadow, unsigned shift)
 {
+    exec_shadow_line_drop(shadow);
     struct exec_shadow finer = *shadow;
     finer.shift = shift;
     memset(finer.cells, 0, sizeof finer.cells);
@@ -507,6 +515,7 @@ void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t of
                         uint64_t bytes, uint32_t site)
 {
     const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
+    exec_shadow_part(shadow);
     for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++) {
         shadow->cells[EXEC_KEPT_WRITE][index] =
             (shadow->time << EXEC_SHADOW_TIME) | (int32_t)thread;
@@ -519,24 +528,11 @@ void exec_shadow_loaded(struct exec_shadow *shadow, uint32_t thread, uint64_t of
                         uint64_t bytes, uint32_t site)
 {
     const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
-    const uint32_t warp = thread / EXEC_LANES;
-    int32_t *reads = shadow->cells[EXEC_KEPT_READ], *others = shadow->cells[EXEC_KEPT_READ_OTHER];
-    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++) {
-        const int32_t before = reads[index];
-        int32_t now = (shadow->time << EXEC_SHADOW_TIME) | (int32_t)thread;
-        /* With two readers of different warps any store is unordered with one of them. */
-        if (others[index] >= shadow->floor) continue;
-        if (before >= shadow->floor && warp_of(before) != warp) {
-            others[index] = before;
-            shadow->sites[EXEC_KEPT_READ_OTHER][index] = shadow->sites[EXEC_KEPT_READ][index];
-        } else if (before >= shadow->floor && before >= shadow->warp_floor[warp]) {
-            const bool self = (uint32_t)(before & EXEC_SHADOW_THREAD) == thread;
-            now |= self ? before & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
-        }
-        reads[index] = now;
-        shadow->sites[EXEC_KEPT_READ][index] = site;
-    }
-    shadow->touched |= 1u << warp;
+    const int32_t now = (shadow->time << EXEC_SHADOW_TIME) | (int32_t)thread;
+    exec_shadow_part(shadow);
+    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++)
+        exec_shadow_keep_load(shadow, index, now, site);
+    shadow->touched |= 1u << (thread / EXEC_LANES);
 }
 
 bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
@@ -555,7 +551,9 @@ static struct exec_shadow *begin_at(struct exec_touch *touch, const struct exec_
     struct exec_block *block = warp->block;
     struct exec_shadow *shadow =
         home == block ? block->shadow : exec_cluster_order_shadow(block, home);
-    if (shadow == NULL || !exec_shadow_tells(shadow, unit)) return NULL;
+    if (shadow == NULL) return NULL;
+    exec_shadow_part(shadow);
+    if (!exec_shadow_tells(shadow, unit)) return NULL;
     exec_touch_begin(touch, warp, inst, shadow, NULL, access, bytes);
     if (touch->home != NULL) touch->home = home;
     return shadow;

@@ -79,6 +79,9 @@ struct exec_shadow {
     bool converses;             /* threads may know more than the floors say: check/order.h */
     bool visited;               /* another block has touched this memory: check/cluster.h */
     struct exec_unread *unread; /* made on first use: check/unread.h */
+    struct exec_line *lines;    /* NULL: there are only cells. check/shadow_line.h: */
+    int32_t lined;              /* the floor since which the lines hold touches */
+    int32_t parted;             /* the floor since which the cells hold all of them */
     int32_t *cells[EXEC_KEPT_COUNT];  /* allocated by exec_shadow_tells */
     uint32_t *sites[EXEC_KEPT_COUNT]; /* source position of each cell's touch */
 };
@@ -238,7 +241,26 @@ bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit);
 void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
                         uint64_t bytes, uint32_t site);
 
-/* The same for a load. */
+/* Makes `now` a cell's latest load, unless it knows two readers of different warps: then any store
+ * is unordered with one of them. */
+static inline void exec_shadow_keep_load(struct exec_shadow *shadow, size_t index, int32_t now,
+                                         uint32_t site)
+{
+    const int32_t thread = now & EXEC_SHADOW_THREAD, warp = thread / EXEC_LANES;
+    int32_t *read = &shadow->cells[EXEC_KEPT_READ][index];
+    int32_t *other = &shadow->cells[EXEC_KEPT_READ_OTHER][index];
+    if (*other >= shadow->floor) return;
+    if (*read >= shadow->floor && (*read & EXEC_SHADOW_THREAD) / EXEC_LANES != warp) {
+        *other = *read;
+        shadow->sites[EXEC_KEPT_READ_OTHER][index] = shadow->sites[EXEC_KEPT_READ][index];
+    } else if (*read >= shadow->floor && *read >= shadow->warp_floor[warp]) {
+        now |= (*read & EXEC_SHADOW_THREAD) == thread ? *read & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
+    }
+    *read = now;
+    shadow->sites[EXEC_KEPT_READ][index] = site;
+}
+
+/* exec_shadow_stored for a load. */
 void exec_shadow_loaded(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
                         uint64_t bytes, uint32_t site);
 

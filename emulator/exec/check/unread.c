@@ -2,13 +2,18 @@
 
 #include <stdlib.h>
 
+#include "emulator/exec/check/shadow_line.h"
+
 enum { ROOM = 64 }; /* of a block; more are reported as they are found */
 
 struct exec_unread *exec_unread_at(struct exec_shadow *shadow, size_t index, bool make)
 {
     const uint64_t offset = (uint64_t)index << shadow->shift;
     struct exec_unread *free = NULL;
-    if (shadow->unread == NULL && make) shadow->unread = calloc(ROOM, sizeof *shadow->unread);
+    if (shadow->unread == NULL && make) {
+        shadow->unread = calloc(ROOM, sizeof *shadow->unread);
+        exec_shadow_line_drop(shadow); /* lines forget at an order what entries must not */
+    }
     for (size_t k = 0; shadow->unread != NULL && k < ROOM; k++) {
         struct exec_unread *unread = &shadow->unread[k];
         if (unread->used && unread->offset == offset) return unread;

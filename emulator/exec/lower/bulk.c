@@ -22,6 +22,7 @@ static void lower_copy(struct lower *lower)
         lower->failed = true;
         return;
     }
+    lower->program->proxies = true;
     bulk->tells = at->modifiers.completion == PTX_COMPLETE_TX;
     if (bulk->tells && (at->operand_count < 4 || operands[3].kind != PTX_OPERAND_ADDRESS)) {
         lower_unsupported(lower, UNSUPPORTED_NO_BARRIER_OBJECT);

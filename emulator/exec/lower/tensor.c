@@ -661,6 +661,7 @@ static void lower_group(struct lower *lower)
     begin_parts(lower, &transfer);
     lower_together(lower, 0, 0, 0);
     struct exec_inst *inst = lower_row(lower, "wgmma.begin");
+    lower->program->proxies = true;
     inst->a = keeps;
     inst->extra = sum;
     if (!first_of_group(lower, &group, &transfer, first)) return;

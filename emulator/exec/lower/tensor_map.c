@@ -76,6 +76,7 @@ static void lower_tensor_copy(struct lower *lower)
         lower->failed = true;
         return;
     }
+    lower->program->proxies = true;
     *copy = (struct exec_tensor_copy){.loads = at->modifiers.source == PTX_SOURCE_GLOBAL};
     if (at->op == PTX_OP_CP_REDUCE_BULK_TENSOR) find_reductions(at, copy);
     lower_guard(lower);

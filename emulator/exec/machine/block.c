@@ -3,7 +3,7 @@
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/proxy.h"
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/shadow_line.h"
 #include "emulator/exec/check/unread.h"
 #include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/cluster.h"
@@ -16,11 +16,15 @@
 bool exec_block_watch(struct exec_block *block)
 {
     const struct exec_worker *worker = block->worker;
-    if (worker->launch->watch == NULL || !worker->function->program->watched ||
-        !worker->shared_bytes)
-        return true;
+    const struct exec_program *program = worker->function->program;
+    const uint32_t *cluster = worker->launch->cluster;
+    if (worker->launch->watch == NULL || !program->watched || !worker->shared_bytes) return true;
     block->shadow = exec_shadow_create(worker->shared_bytes);
-    return block->shadow != NULL && exec_shadow_tells(block->shadow, 4);
+    if (block->shadow == NULL || !exec_shadow_tells(block->shadow, 4)) return false;
+    if (block->async == NULL && block->outgoing == NULL && !program->proxies &&
+        cluster[0] * cluster[1] * cluster[2] <= 1)
+        exec_shadow_line(block->shadow);
+    return true;
 }
 
 void exec_block_forget(struct exec_block *block)
@@ -42,7 +46,8 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     block->warp_count = warps;
     block->warps = aligned_alloc(_Alignof(struct exec_warp), warps * sizeof *block->warps);
     if (block->warps != NULL) memset(block->warps, 0, warps * sizeof *block->warps);
-    block->shared = aligned_alloc(64, (worker->shared_bytes + 127) / 64 * (size_t)64);
+    /* With room behind it for all lanes' words where the last active lane's is the last. */
+    block->shared = aligned_alloc(64, (worker->shared_bytes + 191) / 64 * (size_t)64);
     if (block->warps == NULL || block->shared == NULL) goto fail;
     worker->bytes += sizeof *block + worker->shared_bytes +
                      warps * (sizeof *block->warps + EXEC_LANES * worker->local_stride);

@@ -105,8 +105,8 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
     const bool store = exec_watch_is(inst, EXEC_WATCH_STORE);
     if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !store) return false;
     if (quick->warp->block->shadow == NULL || !quick->mask) return true;
-    return settle_lone(quick->warp, inst, quick->lane, (u32)address_of(quick, inst, false),
-                       store ? (const u32 *)slot_of(quick, inst, 0) : NULL);
+    return touch_lone(quick->warp, inst, quick->lane, (u32)address_of(quick, inst, false), store,
+                      store ? *(const u32 *)slot_of(quick, inst, 0) : 0);
 }
 
 #define COUNT_1(where) where "."

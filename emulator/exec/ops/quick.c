@@ -80,9 +80,16 @@ static QUICK some_watch(const struct exec_quick *quick, const struct exec_inst *
     u32 base[EXEC_LANES], values[EXEC_LANES];
     if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !store) return false;
     if (quick->warp->block->shadow == NULL || !quick->mask) return true;
+    if ((quick->mask & (quick->mask - 1)) == 0) {
+        const u32 lane = (u32)__builtin_ctz(quick->mask);
+        const warp_u32 at = *(const warp_u32 *)(const void *)(quick->slots + inst->a);
+        const u32 value =
+            store ? (*(const warp_u32 *)(const void *)(quick->slots + inst->d))[lane] : 0;
+        return touch_lone(quick->warp, inst, lane, at[lane] + (u32)inst->imm, store, value);
+    }
     memcpy(base, quick->slots + inst->a, sizeof base);
     if (store) memcpy(values, quick->slots + inst->d, sizeof values);
-    return settle_some(quick->warp, inst, quick->mask, base, store ? values : NULL);
+    return touch_some(quick->warp, inst, quick->mask, base, store ? values : NULL);
 }
 
 /* The most frequent case of a tile is inlined: a call would spill and reload all vectors. */
@@ -100,24 +107,21 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
     }
     if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !store) return false;
     if (shadow == NULL) return true;
-    if (!find_shared(quick, inst, 4, store, &parts)) {
-        u32 base[EXEC_LANES];
-        memcpy(base, quick->slots + inst->a, sizeof base);
-        return !store && settle_neighbours(quick->warp, inst, base);
-    }
+    if (!find_shared(quick, inst, 4, store, &parts)) return some_watch(quick, inst);
     const u32 low = (u32)(parts.low - quick->shared) / 4;
-    const u32 high = (u32)(parts.high - quick->shared) / 4, warp = quick->warp->index;
+    const u32 high = (u32)(parts.high - quick->shared) / 4;
     if (store) {
         u32 values[EXEC_LANES];
         memcpy(values, quick->slots + inst->d, sizeof values);
-        return settle_store(quick->warp, low, high, values, inst->position);
+        return touch_stores(quick->warp, inst, low, high, values);
     }
     if (is_unwritten(block, low, high, parts.same)) return false;
-    if (LIKELY(is_plain(block) && (shadow->touched >> warp & 1) != 0 &&
-               (parts.same ? watch_fresh(shadow, low, high, warp, inst->position)
-                           : watch_again(shadow, low, high))))
+    if (LIKELY(exec_lines_are_used(shadow) && (shadow->touched >> quick->warp->index & 1) != 0 &&
+               (parts.same
+                    ? join_loads(quick->warp, inst, low, high)
+                    : is_known_row(shadow, low) && (low == high || is_known_row(shadow, high)))))
         return true;
-    return settle(quick->warp, low, high, parts.same, inst);
+    return touch_loads(quick->warp, inst, low, high, parts.same);
 }
 
 /* ---- global memory --------------------------------------------------------------------------- */
@@ -607,11 +611,6 @@ STORES(DEFINE_STORE, global)
  *
  * EXEC_NO_SLOT as slot d: nobody reads the old values. */
 
-#define BITS                                                                                       \
-    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,      \
-        1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18,  \
-        1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27,  \
-        1u << 28, 1u << 29, 1u << 30, 1u << 31
 #define THE_LANE_BEFORE                                                                            \
     0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,   \
         25, 26, 27, 28, 29, 30
@@ -619,7 +618,7 @@ STORES(DEFINE_STORE, global)
 /* Returns a mask of the lanes that are all ones; the others must be 0. */
 INLINE u32 bits_of(warp_u32 lanes)
 {
-    const warp_u32 bits = {BITS};
+    const warp_u32 bits = {LOW_BITS, HIGH_BITS};
     return __builtin_reduce_or(lanes & bits);
 }
 

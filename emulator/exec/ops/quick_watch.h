@@ -28,75 +28,17 @@ typedef warp_u64 lanes_u64;
 
 #define LOW_LANES 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #define HIGH_LANES 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+#define LOW_BITS                                                                                   \
+    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,      \
+        1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15
+#define HIGH_BITS                                                                                  \
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23, 1u << 24,      \
+        1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31
 
 /* Always inlined: only then do constant arguments fold. */
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- rows in shared memory ------------------------------------------------------------------- */
-
-/* Return true when any, or every one, of 16 cells holds an access that is not ordered before this
- * one (at or above the shadow's floor). */
-static inline bool any_recent(const s32 *cells, s32 floor)
-{
-    const half_s32 here = *(const half_s32 *)(const void *)cells;
-    return __builtin_reduce_max((half_u32)(here >= floor)) != 0;
-}
-
-static inline bool all_recent(const s32 *cells, s32 floor)
-{
-    const half_s32 here = *(const half_s32 *)(const void *)cells;
-    return __builtin_reduce_max((half_u32)(here < floor)) == 0;
-}
-
-/* Records that the warp reads both rows, if it is the first reader of all their cells, or the
- * second, after another warp: then all cells get what check/shadow.c would record in each. Returns
- * false, without effect, in mixed cases. */
-static bool read_rows(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
-{
-    const u32 at[2] = {low, high};
-    const half_s32 lane = {LOW_LANES};
-    s32 *reads = shadow->cells[EXEC_KEPT_READ], *others = shadow->cells[EXEC_KEPT_READ_OTHER];
-    u32 *sites = shadow->sites[EXEC_KEPT_READ], *before = shadow->sites[EXEC_KEPT_READ_OTHER];
-    const s32 floor = shadow->floor, now = shadow->time << EXEC_SHADOW_TIME;
-    const bool first = !any_recent(reads + low, floor) & !any_recent(reads + high, floor);
-    const bool second = all_recent(reads + low, floor) & all_recent(reads + high, floor);
-    const bool twice = low == high;
-    if ((!twice && high < low + EXEC_HALF) || any_recent(others + low, floor) ||
-        any_recent(others + high, floor) || !(first | second) || now < shadow->warp_floor[warp])
-        return false;
-    for (u32 k = 0; k < 2 && second; k++) {
-        const half_s32 cells = *(const half_s32 *)(const void *)(reads + at[k]);
-        const half_s32 reader = (cells & EXEC_SHADOW_THREAD) / EXEC_LANES;
-        if (__builtin_reduce_max((half_u32)(reader == (s32)warp)) != 0) return false;
-    }
-    for (u32 k = 0; k < (second && twice ? 1 : 2); k++) {
-        half_s32 *cells = (half_s32 *)(void *)(reads + at[k]);
-        half_u32 *places = (half_u32 *)(void *)(sites + at[k]);
-        if (second) {
-            *(half_s32 *)(void *)(others + at[k]) = *cells;
-            *(half_u32 *)(void *)(before + at[k]) = *places;
-        }
-        *cells = lane + (now | (s32)(warp * EXEC_LANES + k * EXEC_HALF)) +
-                 (twice && k == 1 ? EXEC_SHADOW_MANY : 0);
-        *places = (half_u32){0} + site;
-    }
-    return true;
-}
-
-static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
-{
-    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
-    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
-    if (any_recent(writes + low, floor) | any_recent(writes + high, floor)) return false;
-    /* Two readers of different warps are recorded: any later store conflicts with one of them. */
-    if (all_recent(others + low, floor) & all_recent(others + high, floor)) return true;
-    if (read_rows(shadow, low, high, warp, site)) return true;
-    const warp_s32 threads = (warp_s32){LOW_LANES, HIGH_LANES} + (s32)(warp * EXEC_LANES);
-    const s32 *const thread = (const s32 *)(const void *)&threads;
-    exec_shadow_read_turned(shadow, low, EXEC_HALF, thread, site);
-    exec_shadow_read_turned(shadow, high, EXEC_HALF, thread + EXEC_HALF, site);
-    return true;
-}
 
 #define LIKELY(condition) __builtin_expect(condition, 1)
 
@@ -112,203 +54,181 @@ INLINE bool is_unwritten(const struct exec_block *block, u32 low, u32 high, bool
     return __builtin_reduce_max((half_u32)((lower == word) | (upper == word))) != 0;
 }
 
-/* Returns true when no asynchronous copy has ever filled or read the block's shared memory. */
-static inline bool no_copies(const struct exec_block *block)
+/* Touches of some of the warp's lanes: of word `word` + k by lane first + k where bit k of `words`
+ * is set. */
+INLINE bool touch_run(const struct exec_warp *warp, const struct exec_inst *inst, unsigned flags,
+                      u32 first, u32 word, u32 words, u32 quiet)
 {
-    return (block->async == NULL) & (block->outgoing == NULL);
+    return exec_lines_touch(warp->block->shadow, word,
+                            exec_watch_touch(warp, inst, flags, first, words), quiet);
 }
 
-/* The same condition as in op_watch of ops/racecheck.c, except that no asynchronous copy at all may
- * have been issued. */
-static inline bool is_plain(const struct exec_block *block)
+/* Returns true when nobody has stored to the words of a half's row since the last order, and two
+ * warps have loaded them: nothing needs recording. */
+INLINE bool is_known_row(const struct exec_shadow *shadow, u32 word)
 {
-    return exec_watch_is_plain(block) & no_copies(block);
+    const u32 inside = word % EXEC_LINE_WORDS, all = ((1u << EXEC_HALF) - 1) << inside;
+    const struct exec_line *line = &shadow->lines[word / EXEC_LINE_WORDS];
+    return inside <= EXEC_HALF && line->floor == shadow->floor &&
+           ((line->stored | ~line->known) & all) == 0;
 }
 
-/* Each half loads one cell, not the same, that nobody has touched since the last ordering point:
- * records the warp as the reader. */
-INLINE bool watch_fresh(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
+/* Adds a word that all lanes of a half load to one of the line's first touches, if it is by the
+ * same half at the same place and time: a product of tiles makes most of its loads so. */
+INLINE bool joins(const struct exec_shadow *shadow, u32 word, u32 who, u64 when)
 {
-    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
-    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
-    s32 *reads = shadow->cells[EXEC_KEPT_READ];
-    u32 *sites = shadow->sites[EXEC_KEPT_READ];
-    const s32 last = (s32)(warp * EXEC_LANES + EXEC_LANES - 1);
-    const s32 now = shadow->time << EXEC_SHADOW_TIME | EXEC_SHADOW_MANY;
-    if ((low == high) | (writes[low] >= floor) | (writes[high] >= floor) | (others[low] >= floor) |
-        (others[high] >= floor) | (reads[low] >= floor) | (reads[high] >= floor))
-        return false;
-    reads[low] = now | (last - EXEC_HALF);
-    reads[high] = now | last;
-    sites[low] = sites[high] = site;
-    return true;
-}
-
-/* Both halves load the same row, which two warps have read already and nobody has stored to since
- * the last ordering point: nothing needs recording. */
-INLINE bool watch_again(const struct exec_shadow *shadow, u32 low, u32 high)
-{
-    const s32 floor = shadow->floor;
-    const half_s32 write = *(const half_s32 *)(const void *)(shadow->cells[EXEC_KEPT_WRITE] + low);
-    const half_s32 other =
-        *(const half_s32 *)(const void *)(shadow->cells[EXEC_KEPT_READ_OTHER] + low);
-    return low == high && __builtin_reduce_max((half_u32)((write >= floor) | (other < floor))) == 0;
-}
-
-/* Not inlined: it is long, and few registers are worth keeping across the call. */
-static __attribute__((noinline, cold)) bool settle(struct exec_warp *warp, u32 low, u32 high,
-                                                   bool same, const struct exec_inst *inst)
-{
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 at[2] = {low, high};
-    if (!is_plain(warp->block) ||
-        !(same ? exec_watch_sames(warp, inst, at)
-               : watch_rows(shadow, low, high, warp->index, inst->position)))
-        return false;
-    shadow->touched |= 1u << warp->index;
-    return true;
-}
-
-/* Loads of 32 neighbouring words in any order, such as a row that wraps round a torus. */
-static __attribute__((noinline)) bool
-settle_neighbours(struct exec_warp *warp, const struct exec_inst *inst, const u32 *base)
-{
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 size = warp->worker->shared_bytes, floor_bytes = EXEC_LANES * 4;
-    const s32 first = (s32)(warp->index * EXEC_LANES);
-    s32 threads[EXEC_LANES];
-    warp_u32 at = *(const warp_u32 *)(const void *)base + (u32)inst->imm;
-    const u32 low = __builtin_reduce_min(at), k = low / 4;
-    at -= low;
-    const warp_u32 words = ((warp_u32){0} + 1) << (at / 4 & (EXEC_LANES - 1));
-    if (!is_plain(warp->block) || size < floor_bytes || low > size - floor_bytes ||
-        ((low | __builtin_reduce_or(at)) & 3) != 0 || __builtin_reduce_max(at) >= floor_bytes ||
-        __builtin_reduce_or(words) != EXEC_ALL ||
-        is_unwritten(warp->block, k, k + EXEC_HALF, false) ||
-        (any_recent(shadow->cells[EXEC_KEPT_WRITE] + k, shadow->floor) |
-         any_recent(shadow->cells[EXEC_KEPT_WRITE] + k + EXEC_HALF, shadow->floor)))
-        return false;
-    shadow->touched |= 1u << warp->index;
-    if (all_recent(shadow->cells[EXEC_KEPT_READ_OTHER] + k, shadow->floor) &
-        all_recent(shadow->cells[EXEC_KEPT_READ_OTHER] + k + EXEC_HALF, shadow->floor))
+    struct exec_line *line = &shadow->lines[word / EXEC_LINE_WORDS];
+    const u32 bit = 1u << word % EXEC_LINE_WORDS;
+    if (line->floor != shadow->floor || (line->stored & bit) != 0) return false;
+    for (u32 k = 0; k < 2 && k < line->count; k++) {
+        struct exec_line_touch *touch = &line->touches[k];
+        if ((touch->who != who) | (touch->when != when)) continue;
+        touch->words |= bit;
         return true;
-    for (s32 l = 0; l < EXEC_LANES; l++) threads[(base[l] + (u32)inst->imm - low) / 4] = first + l;
-    exec_shadow_read_turned(shadow, k, EXEC_LANES, threads, inst->position);
-    return true;
-}
-
-/* Stores to rows that nobody has touched since the last barrier. Only the cells whose values change
- * are updated. */
-static __attribute__((noinline)) bool settle_store(struct exec_warp *warp, u32 low, u32 high,
-                                                   const u32 *values, u32 site)
-{
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 at[2] = {low, high};
-    const half_s32 lane = {LOW_LANES};
-    if (!is_plain(warp->block) || high < low + EXEC_HALF) return false;
-    /* Nor any second reader: the cells' last reader would be later still. */
-    for (u32 kept = EXEC_KEPT_WRITE; kept <= EXEC_KEPT_READ; kept++)
-        if (any_recent(shadow->cells[kept] + low, shadow->floor) |
-            any_recent(shadow->cells[kept] + high, shadow->floor))
-            return false;
-    for (u32 k = 0; k < 2; k++) {
-        const u32 *memory = (const u32 *)(const void *)warp->block->shared + at[k];
-        const half_u32 before = *(const half_u32 *)(const void *)memory;
-        const half_u32 after = *(const half_u32 *)(const void *)(values + k * EXEC_HALF);
-        half_s32 *cells = (half_s32 *)(void *)(shadow->cells[EXEC_KEPT_WRITE] + at[k]);
-        half_u32 *sites = (half_u32 *)(void *)(shadow->sites[EXEC_KEPT_WRITE] + at[k]);
-        const half_s32 changed = (half_s32)(before != after);
-        const half_s32 now = lane + (shadow->time << EXEC_SHADOW_TIME |
-                                     (s32)(warp->index * EXEC_LANES + k * EXEC_HALF));
-        *cells = (now & changed) | (*cells & ~changed);
-        *sites = (((half_u32){0} + site) & (half_u32)changed) | (*sites & ~(half_u32)changed);
     }
-    shadow->touched |= 1u << warp->index;
+    return false;
+}
+
+enum { LOADS_ONE = EXEC_LINE_MANY | EXEC_LINE_ONE };
+
+/* Each half of a full warp loads a word that joins others. */
+INLINE bool join_loads(const struct exec_warp *warp, const struct exec_inst *inst, u32 low,
+                       u32 high)
+{
+    const struct exec_shadow *shadow = warp->block->shadow;
+    const struct exec_line_touch first = exec_watch_touch(warp, inst, LOADS_ONE, EXEC_HALF - 1, 1);
+    return low != high && joins(shadow, low, first.who, first.when) &&
+           joins(shadow, high, first.who + exec_line_who(EXEC_HALF, 0, 0), first.when);
+}
+
+/* Each half of a full warp loads a row, or with `same` one word. Not inlined: it is long, and few
+ * registers are worth keeping across the call. */
+static __attribute__((noinline)) bool
+touch_loads(struct exec_warp *warp, const struct exec_inst *inst, u32 low, u32 high, bool same)
+{
+    enum { LAST = EXEC_HALF - 1 };
+    const u32 half = (1u << EXEC_HALF) - 1;
+    bool done;
+    if (!exec_lines_hold(warp->block->shadow)) return false;
+    warp->block->shadow->touched |= 1u << warp->index;
+    if (same)
+        done = (low == high || touch_run(warp, inst, LOADS_ONE, LAST, low, 1, 0)) &&
+               touch_run(warp, inst, LOADS_ONE, EXEC_HALF + LAST, high, 1, 0);
+    else if (high == low + EXEC_HALF)
+        done = touch_run(warp, inst, 0, 0, low, EXEC_ALL, 0);
+    else if (low == high)
+        done = touch_run(warp, inst, EXEC_LINE_MANY, EXEC_HALF, low, half, 0);
+    else
+        done = touch_run(warp, inst, 0, 0, low, half, 0) &&
+               touch_run(warp, inst, 0, EXEC_HALF, high, half, 0);
+    return done;
+}
+
+/* Each half stores a row. */
+static __attribute__((noinline)) bool touch_stores(struct exec_warp *warp,
+                                                   const struct exec_inst *inst, u32 low, u32 high,
+                                                   const u32 *values)
+{
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const u32 at[2] = {low, high};
+    u32 changed = 0;
+    if (!exec_lines_hold(warp->block->shadow)) return false;
+    warp->block->shadow->touched |= 1u << warp->index;
+    for (u32 k = 0; k < 2; k++) {
+        const half_u32 before = *(const half_u32 *)(const void *)(memory + at[k]);
+        const half_u32 after = *(const half_u32 *)(const void *)(values + k * EXEC_HALF);
+        const half_u32 bits = {LOW_BITS};
+        changed |= __builtin_reduce_or((half_u32)(before != after) & bits) << k * EXEC_HALF;
+    }
+    if (high == low + EXEC_HALF)
+        return touch_run(warp, inst, EXEC_LINE_STORE, 0, low, changed, ~changed);
+    for (u32 k = 0; k < 2; k++) {
+        const u32 half = changed >> k * EXEC_HALF & ((1u << EXEC_HALF) - 1);
+        if (!touch_run(warp, inst, EXEC_LINE_STORE, k * EXEC_HALF, at[k], half,
+                       half ^ ((1u << EXEC_HALF) - 1)))
+            return false;
+    }
     return true;
 }
 
-/* ---- some lanes, one by one -------------------------------------------------------------------
- */
+/* ---- lanes apart ----------------------------------------------------------------------------- */
 
-static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept kept, u32 at,
-                                s32 thread)
-{
-    enum { WHO = EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY };
-    const s32 cell = shadow->cells[kept][at], warp = thread / EXEC_LANES;
-    if (LIKELY(cell < shadow->floor)) return false;
-    return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp ||
-           (cell >= shadow->warp_floor[warp] && (cell & WHO) != thread);
-}
-
-/* Returns true when a lane may access the word at `at` and nothing has to be reported. `value`:
- * what the lane stores; NULL: it loads. */
-static inline bool may_touch(const struct exec_warp *warp, u32 lane, u32 at, const u32 *value)
+/* A lone lane loads the word at `at`, or stores `value` there. */
+static __attribute__((noinline)) bool touch_lone(struct exec_warp *warp,
+                                                 const struct exec_inst *inst, u32 lane, u32 at,
+                                                 bool store, u32 value)
 {
     const struct exec_block *block = warp->block;
     const u32 *memory = (const u32 *)(const void *)block->shared;
-    const u32 size = warp->worker->shared_bytes, k = at / 4;
-    const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
-    if (size < 4 || at > size - 4 || (at & 3) != 0 ||
-        is_unordered(block->shadow, EXEC_KEPT_WRITE, k, thread))
+    const u32 size = warp->worker->shared_bytes;
+    if (!exec_lines_hold(block->shadow) || size < 4 || at > size - 4 || (at & 3) != 0 ||
+        (!store && block->unwritten && memory[at / 4] == block->unwritten_word))
         return false;
-    if (value == NULL) return memory[k] != block->unwritten_word || !block->unwritten;
-    return memory[k] == *value || !(is_unordered(block->shadow, EXEC_KEPT_READ, k, thread) ||
-                                    is_unordered(block->shadow, EXEC_KEPT_READ_OTHER, k, thread));
+    const u32 quiet = store && memory[at / 4] == value;
+    block->shadow->touched |= 1u << warp->index;
+    return touch_run(warp, inst, store ? EXEC_LINE_STORE : 0, lane, at / 4, !quiet, quiet);
 }
 
-/* Records that access. A store that changes nothing is not recorded. */
-static inline void touch(const struct exec_warp *warp, const struct exec_inst *inst, u32 lane,
-                         u32 at, const u32 *value)
+/* Returns true if the active lanes' words are neighbours. `*word` would be lane 0's, which is in
+ * bounds; there is room to read as many words as a warp has lanes (machine/block.c). */
+INLINE bool is_one_run(const struct exec_warp *warp, u32 mask, const warp_u32 *at, u32 *word)
 {
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 *memory = (const u32 *)(const void *)warp->block->shared, k = at / 4;
-    const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
-    if (value == NULL && shadow->cells[EXEC_KEPT_READ][k] < shadow->floor) { /* the first reader */
-        shadow->cells[EXEC_KEPT_READ][k] = shadow->time << EXEC_SHADOW_TIME | thread;
-        shadow->sites[EXEC_KEPT_READ][k] = inst->position;
-    } else if (value == NULL) {
-        exec_shadow_read_row(shadow, k, 1, thread, 0, inst->position);
-    } else if (memory[k] != *value) {
-        shadow->cells[EXEC_KEPT_WRITE][k] = shadow->time << EXEC_SHADOW_TIME | thread;
-        shadow->sites[EXEC_KEPT_WRITE][k] = inst->position;
-    }
+    const u32 size = warp->worker->shared_bytes, first = (u32)__builtin_ctz(mask);
+    const warp_u32 lane = {LOW_LANES, HIGH_LANES}, bits = {LOW_BITS, HIGH_BITS};
+    const u32 begin = ((const u32 *)(const void *)at)[first] - 4 * first;
+    const warp_u32 off = (*at - lane * 4) ^ begin;
+    *word = begin / 4;
+    const u32 bytes = 4 * (EXEC_LANES - (u32)__builtin_clz(mask));
+    return size >= bytes && begin <= size - bytes && begin % 4 == 0 &&
+           __builtin_reduce_max(off & (warp_u32)((bits & mask) != 0)) == 0;
 }
 
-static __attribute__((noinline)) bool settle_lone(struct exec_warp *warp,
-                                                  const struct exec_inst *inst, u32 lane, u32 at,
-                                                  const u32 *value)
+/* Any active lanes, each of which accesses a word. `values`: what is stored; NULL: they load. */
+static __attribute__((noinline)) bool touch_some(struct exec_warp *warp,
+                                                 const struct exec_inst *inst, u32 mask,
+                                                 const u32 *base, const u32 *values)
 {
-    if (!is_plain(warp->block) || !may_touch(warp, lane, at, value)) return false;
-    touch(warp, inst, lane, at, value);
-    warp->block->shadow->touched |= 1u << warp->index;
-    return true;
-}
-
-/* Each lane accesses its own word, at addresses that ascend with the lanes. `values`: what is
- * stored; NULL: the lanes load. */
-static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
-                                                  const struct exec_inst *inst, u32 mask,
-                                                  const u32 *base, const u32 *values)
-{
-    const u32 imm = (u32)inst->imm;
-    u32 behind = 0;
-    if (!is_plain(warp->block)) return false;
-    for (u32 rest = mask; rest; rest &= rest - 1) {
-        const u32 l = (u32)__builtin_ctz(rest), at = base[l] + imm;
-        if (at / 4 < behind || !may_touch(warp, l, at, values != NULL ? &values[l] : NULL))
+    const struct exec_block *block = warp->block;
+    const u32 *memory = (const u32 *)(const void *)block->shared;
+    const u32 size = warp->worker->shared_bytes;
+    const warp_u32 bits = {LOW_BITS, HIGH_BITS};
+    const warp_u32 at = *(const warp_u32 *)(const void *)base + (u32)inst->imm;
+    const u32 *const address = (const u32 *)(const void *)&at;
+    u32 word, first = (u32)__builtin_ctz(mask);
+    if (!exec_lines_hold(block->shadow) || size < 4) return false;
+    if (is_one_run(warp, mask, &at, &word)) {
+        const warp_u32 before = *(const warp_u32 *)(const void *)(memory + word);
+        const warp_u32 active = (warp_u32)((bits & mask) != 0);
+        u32 changed = mask;
+        if (values != NULL) {
+            const warp_u32 after = *(const warp_u32 *)(const void *)values;
+            changed = __builtin_reduce_or((warp_u32)(before != after) & active & bits);
+        } else if (block->unwritten &&
+                   __builtin_reduce_max((warp_u32)(before == block->unwritten_word) & active) !=
+                       0) {
             return false;
-        behind = at / 4 + 1;
+        }
+        block->shadow->touched |= 1u << warp->index;
+        return touch_run(warp, inst, values != NULL ? EXEC_LINE_STORE : 0, first, word + first,
+                         changed >> first, (mask & ~changed) >> first);
     }
-    for (u32 rest = mask; rest; rest &= rest - 1) {
-        const u32 l = (u32)__builtin_ctz(rest);
-        touch(warp, inst, l, base[l] + imm, values != NULL ? &values[l] : NULL);
+    if (values != NULL) return false;
+    for (u32 rest = block->unwritten ? mask : 0; rest; rest &= rest - 1) {
+        const u32 here = address[__builtin_ctz(rest)];
+        if (here > size - 4 || memory[here / 4] == block->unwritten_word) return false;
     }
-    warp->block->shadow->touched |= 1u << warp->index;
-    return true;
+    return exec_watch_lines(warp, inst, mask, address, 0, false);
 }
 
 /* ---- atomics of a full warp, at any addresses -------------------------------------------------
  */
+
+/* The same condition as in op_watch of ops/racecheck.c, except that no asynchronous copy at all may
+ * have been issued. */
+static inline bool tells(const struct exec_block *block)
+{
+    return exec_watch_tells(block) & (block->async == NULL) & (block->outgoing == NULL);
+}
 
 static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
                                                      const struct exec_inst *inst, const u32 *base)
@@ -320,7 +240,7 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
     const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     s32 cell[EXEC_LANES];
     u32 wrong = size < 4, recent = 0;
-    if (!exec_watch_tells(warp->block) || !no_copies(warp->block)) return false;
+    if (!tells(warp->block) || exec_lines_hold(shadow)) return false;
     for (u32 l = 0; l < EXEC_LANES; l++) {
         const u32 at = base[l] + (u32)inst->imm;
         wrong |= (u32)(at > size - 4) | (at & 3);

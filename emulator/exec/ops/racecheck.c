@@ -251,8 +251,78 @@ static bool atomic(struct exec_warp *warp, const struct exec_inst *inst)
     return true;
 }
 
-/* An ordinary access of a full warp. Returns false when it needs the slow path. */
-static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, bool is_store)
+/* ---- some lanes, one by one ------------------------------------------------------------------ */
+
+static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept kept, u32 at,
+                                s32 thread)
+{
+    enum { WHO = EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY };
+    const s32 cell = shadow->cells[kept][at], warp = thread / EXEC_LANES;
+    if (cell < shadow->floor) return false;
+    return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp ||
+           (cell >= shadow->warp_floor[warp] && (cell & WHO) != thread);
+}
+
+/* Returns true when nothing has to be reported of the lane's access to the word at `at`. `value`:
+ * what it stores; NULL: it loads. */
+static inline bool may_touch(const struct exec_warp *warp, u32 lane, u32 at, const u32 *value)
+{
+    const struct exec_shadow *shadow = warp->block->shadow;
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
+    const u32 size = warp->worker->shared_bytes, k = at / 4;
+    if (size < 4 || at > size - 4 || (at & 3) != 0 ||
+        is_unordered(shadow, EXEC_KEPT_WRITE, k, thread))
+        return false;
+    return value == NULL || memory[k] == *value ||
+           !(is_unordered(shadow, EXEC_KEPT_READ, k, thread) ||
+             is_unordered(shadow, EXEC_KEPT_READ_OTHER, k, thread));
+}
+
+/* Each lane accesses its own word, at addresses that ascend with the lanes. */
+static bool some(struct exec_warp *warp, const struct exec_inst *inst, u32 mask, bool is_store)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const u32 *base = exec_slot(warp, inst->a), *values = exec_slot(warp, inst->d);
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared, imm = (u32)inst->imm;
+    const s32 time = shadow->time << EXEC_SHADOW_TIME;
+    u32 behind = 0;
+    for (u32 rest = mask; rest; rest &= rest - 1) {
+        const u32 l = (u32)__builtin_ctz(rest), at = base[l] + imm;
+        if (at / 4 < behind || !may_touch(warp, l, at, is_store ? &values[l] : NULL)) return false;
+        behind = at / 4 + 1;
+    }
+    for (u32 rest = mask; rest; rest &= rest - 1) {
+        const u32 l = (u32)__builtin_ctz(rest), k = (base[l] + imm) / 4;
+        const s32 now = time | (s32)(warp->index * EXEC_LANES + l);
+        if (!is_store) {
+            exec_shadow_keep_load(shadow, k, now, inst->position);
+        } else if (memory[k] != values[l]) {
+            shadow->cells[EXEC_KEPT_WRITE][k] = now;
+            shadow->sites[EXEC_KEPT_WRITE][k] = inst->position;
+        }
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+/* ---- any ordinary access --------------------------------------------------------------------- */
+
+/* Returns true when the lines take the access. */
+static inline bool line(struct exec_warp *warp, const struct exec_inst *inst, u32 mask)
+{
+    const u32 *base = exec_slot(warp, inst->a);
+    const u32 offset = (u32)inst->imm;
+    const bool stores = inst->cache & EXEC_WATCH_VALUES;
+    u32 at[EXEC_LANES], shift;
+    if (!exec_lines_hold(warp->block->shadow) || !exec_watch_moves(inst, stores, &shift))
+        return false;
+    EXEC_FOR_LANES at[l] = base[l] + offset;
+    return exec_watch_lines(warp, inst, mask, at, shift, stores);
+}
+
+/* Of a full warp. Returns false when it needs the slow path. */
+static inline bool whole(struct exec_warp *warp, const struct exec_inst *inst, bool is_store)
 {
     const u32 *base = exec_slot(warp, inst->a);
     const u32 offset = (u32)inst->imm, size = warp->worker->shared_bytes;
@@ -268,6 +338,20 @@ static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, 
         settled = is_store ? store(warp, inst) : load(warp, inst);
     if (settled) warp->block->shadow->touched |= 1u << warp->index;
     return settled;
+}
+
+/* Of a word each, by the cells. Returns false when it needs the slow path. */
+static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, u32 mask)
+{
+    const bool stores = exec_watch_is(inst, EXEC_WATCH_STORE);
+    if (exec_watch_is(inst, EXEC_WATCH_ATOMIC)) {
+        exec_shadow_part(warp->block->shadow);
+        return mask == EXEC_ALL && atomic(warp, inst);
+    }
+    if (!stores && !exec_watch_is(inst, EXEC_WATCH_LOAD)) return false;
+    exec_shadow_part(warp->block->shadow);
+    if (warp->block->shadow->atomics) return false;
+    return mask == EXEC_ALL ? whole(warp, inst, stores) : some(warp, inst, mask, stores);
 }
 
 /* Returns true when everything that the lanes load or change atomically, of words in bounds, has
@@ -309,13 +393,9 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
                              exec_unwritten_watch(warp, inst, mask)
                          ? EXEC_RESCHEDULE
                          : EXEC_GO;
-    if (mask == EXEC_ALL && exec_watch_is(inst, EXEC_WATCH_ATOMIC) &&
-        exec_watch_tells(warp->block) && !exec_async_any(warp->block) && atomic(warp, inst))
+    if (line(warp, inst, mask)) return step;
+    if (exec_watch_tells(warp->block) && !exec_async_any(warp->block) && settle(warp, inst, mask))
         return step;
-    if (mask == EXEC_ALL && exec_watch_is_plain(warp->block) && !exec_async_any(warp->block)) {
-        if (exec_watch_is(inst, EXEC_WATCH_LOAD) && settle(warp, inst, false)) return step;
-        if (exec_watch_is(inst, EXEC_WATCH_STORE) && settle(warp, inst, true)) return step;
-    }
     exec_shadow_racecheck(warp, inst, mask);
     return step;
 }
