@@ -50,29 +50,65 @@ bool waits_query(const struct trace_record *call)
     return row >= 0 && waiting[row].query;
 }
 
-/* Records are in the order of appending, so the larger of two pointers is the later record. */
+/* Records are in the order of appending, so the larger of two pointers is the later record. Returns
+ * the CALL that asked for the last operation of the `count` kinds before `end` (NULL: of the
+ * phase). */
 static const struct trace_record *last_request(const struct evidence *evidence,
-                                               const struct phase *phase)
+                                               const struct phase *phase,
+                                               const struct trace_record *end,
+                                               const uint32_t *kinds, size_t count)
 {
-    static const uint32_t kinds[] = {TRACE_KERNEL, TRACE_COPY, TRACE_SET};
     const struct trace_record *last = NULL;
 
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    for (size_t k = 0; k < count; k++) {
         const struct query query = {.phase = phase, .kind = TRACE_OPERATION, .what = kinds[k]};
         const struct trace_record *operation = NULL;
         while ((operation = evidence_next(evidence, &query, operation)) != NULL) {
             const struct trace_record *call = evidence_call_of(evidence, operation);
-            if (call != NULL && (last == NULL || call > last)) last = call;
+            if (call != NULL && (end == NULL || call < end) && (last == NULL || call > last))
+                last = call;
         }
     }
     return last;
 }
 
+/* Returns the CALL by which the event of that number was recorded last before `end`, or NULL. */
+static const struct trace_record *recorded_at(const struct evidence *evidence,
+                                              const struct phase *phase, uint64_t event,
+                                              const struct trace_record *end)
+{
+    const struct query query = {
+        .phase = phase, .kind = TRACE_OPERATION, .what = TRACE_EVENT_RECORD, .object = event};
+    const struct trace_record *operation = NULL, *last = NULL;
+
+    while ((operation = evidence_next(evidence, &query, operation)) != NULL) {
+        const struct trace_record *call = evidence_call_of(evidence, operation);
+        if (call != NULL && call < end && (last == NULL || call > last)) last = call;
+    }
+    return last;
+}
+
+/* Returns the CALL that asked for the last work which may be over because of this wait: of a wait
+ * for an event, the last before the event was recorded. NULL: there is none. */
+static const struct trace_record *waited_for(const struct evidence *evidence,
+                                             const struct phase *phase,
+                                             const struct trace_record *wait)
+{
+    static const uint32_t kinds[] = {TRACE_KERNEL, TRACE_COPY, TRACE_SET, TRACE_HOST_FUNCTION};
+    const struct trace_record *end = wait + 1; /* a blocking copy waits for itself */
+
+    if (strstr(wait->name, "Event") != NULL) end = recorded_at(evidence, phase, wait->object, wait);
+    if (end == NULL) return NULL;
+    return last_request(evidence, phase, end, kinds, sizeof kinds / sizeof *kinds);
+}
+
 struct waits waits_in(const struct evidence *evidence, const struct phase *phase)
 {
+    static const uint32_t kinds[] = {TRACE_KERNEL, TRACE_COPY, TRACE_SET};
     const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
-    struct waits waits = {.last_request = last_request(evidence, phase)};
-    const struct trace_record *call = NULL;
+    struct waits waits = {
+        .last_request = last_request(evidence, phase, NULL, kinds, sizeof kinds / sizeof *kinds)};
+    const struct trace_record *call = NULL, *over = NULL;
     unsigned queries = 0; /* consecutive, without another call between */
 
     while ((call = evidence_next(evidence, &calls, call)) != NULL) {
@@ -83,9 +119,13 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
         if (row < 0 || (waiting[row].query && queries != 2)) continue;
         if (waits.last_request != NULL && call < waits.last_request) {
             if (waits.early_count++ == 0) waits.early = call;
-        } else if (++waits.late_count == 2) {
-            waits.surplus = call;
+            continue;
         }
+        const struct trace_record *reached = waited_for(evidence, phase, call);
+        if (waits.late_count++ != 0 && waits.surplus == NULL &&
+            (reached == NULL || (over != NULL && reached <= over)))
+            waits.surplus = call;
+        if (over == NULL || (reached != NULL && reached > over)) over = reached;
     }
     return waits;
 }

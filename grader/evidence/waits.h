@@ -22,8 +22,10 @@ bool waits_query(const struct trace_record *call);
 struct waits {
     /* The CALL that asked for the last operation, or NULL. */
     const struct trace_record *last_request;
-    const struct trace_record *early;   /* the first wait before that CALL, or NULL */
-    const struct trace_record *surplus; /* the second wait after (or in) that CALL, or NULL */
+    const struct trace_record *early; /* the first wait before that CALL, or NULL */
+    /* The first wait after (or in) that CALL for what an earlier one had waited for, or NULL: of
+     * several events, each behind a part of the work, none is. */
+    const struct trace_record *surplus;
     size_t early_count, late_count;
 };
 struct waits waits_in(const struct evidence *evidence, const struct phase *phase);

@@ -46,15 +46,27 @@ static void call(const char *name, int code)
     put(record);
 }
 
-/* Adds a call and its operation. */
-static void request(const char *name, uint32_t what)
+/* Adds a call and its operation, both about this object. */
+static void request_of(const char *name, uint32_t what, uint64_t object)
 {
     static uint64_t requests;
-    struct trace_record record = {.kind = TRACE_CALL, .request = ++requests};
+    struct trace_record record = {.kind = TRACE_CALL, .request = ++requests, .object = object};
     trace_copy_string(record.name, sizeof record.name, name);
     put(record);
     record.kind = TRACE_OPERATION;
     record.what = what;
+    put(record);
+}
+
+static void request(const char *name, uint32_t what)
+{
+    request_of(name, what, 0);
+}
+
+static void wait_for_event(uint64_t event)
+{
+    struct trace_record record = {.kind = TRACE_CALL, .object = event};
+    trace_copy_string(record.name, sizeof record.name, "cudaEventSynchronize");
     put(record);
 }
 
@@ -301,6 +313,40 @@ START_TEST(waits_between_requests_are_early)
 }
 END_TEST
 
+START_TEST(waits_for_events_are_surplus_when_they_wait_for_nothing_more)
+{
+    begin();
+    request("cudaMemcpyAsync", TRACE_COPY);
+    request_of("cudaEventRecord", TRACE_EVENT_RECORD, 1);
+    request("cudaMemcpyAsync", TRACE_COPY);
+    request_of("cudaEventRecord", TRACE_EVENT_RECORD, 2);
+    request("cudaLaunchHostFunc", TRACE_HOST_FUNCTION);
+    wait_for_event(1);
+    wait_for_event(2);
+    call("cudaStreamSynchronize", 0);
+    end();
+    ck_assert_uint_eq(waits_in(&evidence, &phase).early_count, 0);
+    ck_assert_uint_eq(waits_in(&evidence, &phase).late_count, 3);
+    ck_assert_ptr_null(waits_in(&evidence, &phase).surplus);
+
+    begin();
+    request("cudaMemcpyAsync", TRACE_COPY);
+    request_of("cudaEventRecord", TRACE_EVENT_RECORD, 1);
+    request_of("cudaEventRecord", TRACE_EVENT_RECORD, 2);
+    wait_for_event(2);
+    wait_for_event(1);
+    end();
+    ck_assert_ptr_eq(waits_in(&evidence, &phase).surplus, &records[8]);
+
+    begin();
+    request("cudaMemcpyAsync", TRACE_COPY);
+    call("cudaStreamSynchronize", 0);
+    wait_for_event(3); /* never recorded here */
+    end();
+    ck_assert_ptr_eq(waits_in(&evidence, &phase).surplus, &records[4]);
+}
+END_TEST
+
 START_TEST(a_row_of_queries_is_one_wait_and_a_single_one_is_none)
 {
     begin();
@@ -330,6 +376,7 @@ int main(void)
     tcase_add_test(tests, an_error_of_no_call_of_the_students_is_the_expected_one);
     tcase_add_test(tests, one_wait_behind_everything);
     tcase_add_test(tests, waits_between_requests_are_early);
+    tcase_add_test(tests, waits_for_events_are_surplus_when_they_wait_for_nothing_more);
     tcase_add_test(tests, a_row_of_queries_is_one_wait_and_a_single_one_is_none);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
