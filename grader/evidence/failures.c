@@ -22,6 +22,12 @@ bool failures_find(const struct evidence *evidence, const char *name,
     return false;
 }
 
+bool failures_lose_context(const struct evidence *evidence)
+{
+    const struct trace_record *failed = evidence_made_to_fail(evidence);
+    return failed != NULL && failed->code == LAUNCH_FAILED;
+}
+
 /* Writes the words with which every failure begins: "cudaMalloc on line 12 was made to fail with
  * cudaErrorMemoryAllocation (2), as if ...". The line of a call that the project's code made for
  * the student is the student's line. */
@@ -62,6 +68,16 @@ static void describe(const struct evidence *evidence, const struct trace_record 
                                      : _("%.*s%s was made to fail with %s%.*s"),
              TRACE_NAME_SIZE, failed->name, line, answer_name(api, failed->code, name),
              (int)sizeof why, _(why));
+}
+
+/* Returns true for a call in a function of a library's header (CUB's), which the student called and
+ * which says in words of its own what went wrong, or cannot go on at all. Files of the project have
+ * names without a slash before them. */
+static bool by_a_library(const struct evidence *evidence, const struct trace_record *failed)
+{
+    struct place place;
+    return failed != NULL && !evidence_by_submission(evidence, failed) &&
+           evidence_place(evidence, failed, &place) && place.file[0] == '/';
 }
 
 /* Reports that the run with this failure crashed, hung, or exited. */
@@ -131,8 +147,10 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
 
     const bool of_host = failed->kind == TRACE_HOST_CALL;
     const bool no_error = contract->goes_on && of_host && (in_part(failed) || interrupted(failed));
+    /* Whatever error a library made of it is the first that a call of the student's gave. */
     if (answer->code == 0 ? contract->right(evidence)
-                          : !no_error && (of_host || answer->code == failed->code))
+                          : !no_error && (of_host || answer->code == failed->code ||
+                                          by_a_library(evidence, failed)))
         return;
     if (answer->code == 0)
         verdict_fail(verdict, evidence, failed,
@@ -206,7 +224,7 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     else
         snprintf(before, sizeof before, _("A call was made to fail"));
     if (!evidence_usable(evidence)) {
-        say_ended_badly(verdict, evidence, failed, before);
+        if (!by_a_library(evidence, failed)) say_ended_badly(verdict, evidence, failed, before);
         return true;
     }
     /* The program took another path in this run and did not reach the call. */

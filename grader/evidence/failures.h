@@ -55,6 +55,10 @@ struct failures_contract {
 void failures_judge(struct verdict *verdict, const struct evidence *evidence,
                     const struct failures_contract *contract);
 
+/* Returns true when the call that was made to fail in this run took the context with it. What the
+ * drive asks of the device behind the function fails as well then, and says nothing about it. */
+bool failures_lose_context(const struct evidence *evidence);
+
 /* Finds the phase of that name in which the call failed, and its index. False: in none. */
 bool failures_find(const struct evidence *evidence, const char *name,
                    const struct trace_record *failed, struct phase *phase, uint32_t *index);
