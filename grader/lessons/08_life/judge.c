@@ -629,8 +629,14 @@ static bool is_right_all_the_same(const struct evidence *evidence)
 {
     const struct life_input *in = evidence->input;
     const struct life_output *out = evidence->output;
+    const bool without_context = failures_lose_context(evidence);
     for (uint32_t i = 0; i < in->call_count; i++) {
-        if (out->answers[i].lost != 0 || out->answers[i].status != 0 || out->answers[i].later != 0)
+        const struct life_answer *answer = &out->answers[i];
+        /* What life_streams has is on the host when it returns. */
+        const bool on_the_host = in->calls[i].step == LIFE_STREAMS;
+        if (answer->lost != 0 && without_context) continue;
+        if (answer->lost != 0 || answer->status != 0 ||
+            (answer->later != 0 && !(without_context && on_the_host)))
             return false;
         for (uint32_t k = 0; k < in->calls[i].count; k++) {
             const struct life_input_lattice *lattice = &in->lattices[in->calls[i].first + k];

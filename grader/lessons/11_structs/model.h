@@ -63,7 +63,9 @@ size_t model_argument_differs(const struct structs_case *c, unsigned i, const un
  * the device, so that it was copied back. */
 bool model_came_back(const struct structs_case *c, unsigned i, const unsigned char *after);
 
-/* Returns true when all results of this case are right. */
-bool model_right(const struct structs_input *in, const struct structs_output *out, uint32_t index);
+/* Returns true when all results of this case are right. `without_context`: a call that was made to
+ * fail took the context with it, so that the drive's own calls behind the function fail. */
+bool model_right(const struct structs_input *in, const struct structs_output *out, uint32_t index,
+                 bool without_context);
 
 #endif
