@@ -44,13 +44,11 @@ static struct trace_folded *distinct_findings(const struct evidence *evidence,
     return found;
 }
 
-/* A finding in device code carries its own file name, as the compiler was given it. The place is
- * the student's when that is one of the lesson's files. */
-static bool place_in_device_code(const struct evidence *evidence,
-                                 const struct trace_record *finding, struct place *place)
+/* Device code carries its own file name, as the compiler was given it. The place is the student's
+ * when that is one of the lesson's files. */
+static bool device_place(const struct evidence *evidence, const char *path, uint32_t line,
+                         struct place *place)
 {
-    const char *path = trace_finding_word(&finding->finding, WORD_FILE);
-    const uint32_t line = finding->finding.sides[0].line;
     if (line == 0 || path[0] == '\0') return false;
     memset(place, 0, sizeof *place);
     const char *base = strrchr(path, '/');
@@ -63,6 +61,23 @@ static bool place_in_device_code(const struct evidence *evidence,
             return true;
         }
     sources_file(evidence->sources, path, place);
+    return true;
+}
+
+/* Where the finding is in device code: its first side, or, where that is in a function of the
+ * project's that the student's kernel calls, its second, if that is the student's. */
+static bool place_in_device_code(const struct evidence *evidence,
+                                 const struct trace_record *finding, struct place *place)
+{
+    const struct trace_finding *found = &finding->finding;
+    struct place other;
+    if (!device_place(evidence, trace_finding_word(found, WORD_FILE), found->sides[0].line, place))
+        return false;
+    if (!place->submission &&
+        device_place(evidence, trace_finding_word(found, WORD_OTHER_FILE), found->sides[1].line,
+                     &other) &&
+        other.submission)
+        *place = other;
     return true;
 }
 

@@ -104,8 +104,12 @@ void sources_file(const struct sources *sources, const char *file, struct place 
         place->submission = true;
         return;
     }
-    if (strncmp(file, SOURCES_OURS "/", strlen(SOURCES_OURS "/")) == 0)
-        file += strlen(SOURCES_OURS "/");
+    static const char *const ours[] = {SOURCES_OURS "/", SOURCES_OURS_ON_THE_DEVICE "/"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (strncmp(file, ours[i], strlen(ours[i])) == 0) {
+            file += strlen(ours[i]);
+            break;
+        }
     if (root > 0 && strncmp(file, sources->root, root) == 0 && file[root] == '/') file += root + 1;
     snprintf(place->file, sizeof place->file, "%s", file);
 }

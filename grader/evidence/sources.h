@@ -12,6 +12,8 @@
 #define SOURCES_SUBMISSION "/submission"
 /* The name of the source tree's root in debug information. */
 #define SOURCES_OURS "/overlap"
+/* The same in device code, whose compiler knows of no -ffile-prefix-map. */
+#define SOURCES_OURS_ON_THE_DEVICE "/proc/self/cwd/../ours"
 
 struct sources;
 
