@@ -228,7 +228,8 @@ static int prepare_visible(struct run_input *input)
     return 0;
 }
 
-/* No device exists, or none is visible. */
+/* No device exists, or none is visible. Both are asked twice: a driver that did not start has to be
+ * started again. */
 static int prepare_none(struct run_input *input)
 {
     static const char *const hidden[] = {"", "-1", "7"};
@@ -236,6 +237,8 @@ static int prepare_none(struct run_input *input)
         {.what = DEVICE_QUERY_RUNTIME, .room = DEVICE_QUERY_DEVICES},
         {.what = DEVICE_QUERY_DRIVER, .room = DEVICE_QUERY_DEVICES},
         {.what = DEVICE_QUERY_MEMORY},
+        {.what = DEVICE_QUERY_RUNTIME},
+        {.what = DEVICE_QUERY_DRIVER},
     };
     const uint32_t way = draw(input, 0, 3);
     if (allocate(input, cases, sizeof cases / sizeof cases[0]) == NULL) return -1;
