@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,13 +58,27 @@ __attribute__((visibility("default"))) int drive_main(struct drive *drive);
  * error of the caller's: drive_remember in drive_cuda.h. The index is the call's. */
 #define DRIVE_REMEMBERS "remembers"
 
+#define DRIVE_SOILED 16384 /* bytes of the stack */
+
+/* Fills the stack below the caller with DRIVE_POISON, where the student's function will have its
+ * variables. One that was never set is then no zero by chance, on the paths of errors either. */
+__attribute__((noinline, unused)) static void drive_soil_stack(void)
+{
+    unsigned char below[DRIVE_SOILED];
+    memset(below, DRIVE_POISON, sizeof below);
+    __asm__ volatile("" : : "r"(below) : "memory"); /* keeps the memset */
+}
+
 /* Mark the begin and the end of a phase: a part of the run that the judge can query or time by name
  * (at most 63 bytes) and index (the n-th repetition, 0 for a single one). Phases may nest. Both
  * write a TRACE_MARK with CLOCK_MONOTONIC. Before the end of a timed phase the drive must wait for
- * the device (cudaDeviceSynchronize), or work is not timed. */
-static inline void drive_begin(struct drive *drive, const char *phase, uint32_t index)
+ * the device (cudaDeviceSynchronize), or work is not timed. drive_begin is put in line, so that
+ * what it soils lies where the function that is called next lies. */
+__attribute__((always_inline)) static inline void drive_begin(struct drive *drive,
+                                                              const char *phase, uint32_t index)
 {
     drive->mark(drive, phase, index, 1u); /* TRACE_BEGIN */
+    drive_soil_stack();
 }
 
 static inline void drive_end(struct drive *drive, const char *phase, uint32_t index)
