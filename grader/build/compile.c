@@ -22,7 +22,7 @@
 #define MOST_READ 16
 
 static const struct process_limits compiler_limits = {
-    .seconds = 60,
+    .seconds = 120,
     .cpu_seconds = COMPILE_MOST_SECONDS,
     .memory = (uint64_t)4 << 30,
     .processes = 64,

@@ -41,7 +41,7 @@ void compiled_free(struct compiled *compiled);
 
 /* The processor time that one compiler process may use, however busy the machine is. */
 #define COMPILE_SECONDS_VARIABLE "OVERLAP_COMPILER_SECONDS"
-#define COMPILE_MOST_SECONDS 30
+#define COMPILE_MOST_SECONDS 60
 /* Returns the variable's value in seconds, or the default COMPILE_MOST_SECONDS; 0: the value is not
  * a valid number of seconds. */
 unsigned compile_seconds(void);
