@@ -23,7 +23,9 @@ struct matmul_call {
     uint32_t m, n, p;
     uint32_t again;   /* 1: made once more, while the runtime holds an error of the caller's */
     uint32_t repeats; /* 0: the call is not timed */
-    uint32_t reserved;
+    /* 1: the stream is being captured, so the launch is looked at and never run; there are no
+     * matrices, which may be of any size */
+    uint32_t captured;
     uint64_t a, b; /* offsets in the input's bytes, aligned for the elements */
     uint64_t c;    /* offset in the output's bytes */
 };

@@ -47,6 +47,9 @@ struct wanted {
     uint32_t repeats;
 };
 
+/* As many rows nobody has the time to multiply: the launch is looked at only. */
+#define CAPTURED_ROWS (1u << 29)
+
 static uint32_t draw(struct run_input *input, const uint32_t range[2])
 {
     return (uint32_t)random_between(input->random, range[0], range[1]);
@@ -110,6 +113,8 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
                                      .p = draw(input, wanted[i].p),
                                      .again = wanted[i].again,
                                      .repeats = wanted[i].repeats};
+        call->captured = call->m >= CAPTURED_ROWS;
+        if (call->captured) continue;
         const struct product shape = shape_of(call);
         call->a = plan.size;
         call->b = call->a + room(product_size_a(&shape), element_of(call));
@@ -120,7 +125,8 @@ static int prepare(struct run_input *input, const struct wanted *wanted, size_t 
     struct matmul_input *in = run_input_allocate(input, sizeof *in + plan.size);
     if (in == NULL) return -1;
     *in = plan;
-    for (size_t i = 0; i < count; i++) fill(input, in, &in->calls[i]);
+    for (size_t i = 0; i < count; i++)
+        if (!in->calls[i].captured) fill(input, in, &in->calls[i]);
     input->output_size = sizeof(struct matmul_output) + out;
     return 0;
 }
@@ -173,6 +179,16 @@ static int prepare_many(struct run_input *input)
     return PREPARE(list);
 }
 
+/* More rows than the blocks of any size in a grid's y. */
+static int prepare_rows(struct run_input *input)
+{
+    static const struct wanted list[] = {
+        {MATMUL_NAIVE, {1, 1}, {CAPTURED_ROWS, 1u << 30}, {1, 1}, {1, 1}, false, 0},
+        {MATMUL_TILED, {1, 1}, {CAPTURED_ROWS, 1u << 30}, {1, 1}, {1, 1}, false, 0},
+    };
+    return PREPARE(list);
+}
+
 static int prepare_each_failure(struct run_input *input)
 {
     static const struct wanted list[] = {
@@ -206,6 +222,7 @@ static const struct run_plan runs[] = {
     {.name = "tiled", .flags = RUN_ON_BOTH, .prepare = prepare_tiled},
     {.name = "batched", .flags = RUN_ON_BOTH, .prepare = prepare_batched},
     {.name = "many", .flags = RUN_ON_BOTH, .prepare = prepare_many},
+    {.name = "rows", .flags = RUN_ON_EMULATOR, .prepare = prepare_rows},
     {.name = "time",
      .flags = RUN_ON_BOTH | RUN_TIMED,
      .prepare = prepare_timed,
@@ -399,6 +416,26 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!all_judgeable(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
+}
+
+/* The launches were captured and have not run: their grids are all that can be wrong. */
+static void judge_rows(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct call one;
+    char text[160];
+    for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++) {
+        one.answer.phase = &one.phase;
+        if (one.given->status == 0 && one.given->later == 0) continue;
+        if (one.given->status == 0)
+            (void)went_well(verdict, &one);
+        else
+            (void)answer_succeeded(verdict, &one.answer, describe(&one, text));
+        verdict_why(verdict, "A grid has 65535 blocks at most in y and in z, and 2^31 - 1 in x. "
+                             "With tiles of 16 rows, and the rows along y, that is a million rows; "
+                             "a matrix of one column may have two thousand times as many.");
+        verdict_hint(verdict, "Let the rows go along x, or count all tiles along x.");
+        return;
+    }
 }
 
 /* ---- launches and bytes -------------------------------------------------------------------- */
@@ -623,6 +660,8 @@ static const struct check checks[] = {
     {"OneLaunchForTheBatch", "batched", 0, "step 3: in the given stream, and none for no products",
      judge_queue},
     {"ABatchMayBeLongerThanAGrid", "many", 0, "step 3: more than 65535 products", judge_values},
+    {"AGridMayHaveToBeLongInX", "rows", CHECK_EMULATOR_ONLY,
+     "steps 1 and 2: a launch for a matrix of 2^29 rows and more is accepted", judge_rows},
     {"NothingLeaks", "injections", CHECK_EMULATOR_ONLY, "what is made is given back", judge_leaks},
     {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
      "each call that can fail does so once, and is returned", judge_each_failure},
