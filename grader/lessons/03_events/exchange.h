@@ -13,8 +13,8 @@
 
 #define EVENTS_FEW 7 /* fewer than the device's 8 hardware queues */
 #define EVENTS_MANY                                                                                \
-    1030 /* at most; the times of up to 100 are judged, which is fewer than the 128                \
-          * kernels that are resident at a time */
+    300 /* at most; the times of up to 100 are judged, which is fewer than the 128                 \
+         * kernels that are resident at a time */
 #define EVENTS_TASKS (1 + EVENTS_FEW + EVENTS_MANY)
 #define EVENTS_WINDOW 64 /* floats; arrays are at least two of them long */
 #define EVENTS_SETS 4    /* of numbers for events_statistics */

@@ -57,7 +57,7 @@ static int prepare_failures(struct run_input *input)
     return prepare_lengths(input, 0, 2000, 20000, 30000, 0, 0);
 }
 
-/* More kernels than a table of 16, 64, 256 or 1024 holds, and than are resident at a time. */
+/* More kernels than a table of 16, 64, 128 or 256 holds, and than are resident at a time. */
 static int prepare_crowd(struct run_input *input)
 {
     return prepare_lengths(input, EVENTS_MANY, 2000, 200, 300, 500, 500);

@@ -116,7 +116,10 @@ static void judge_too_long(struct verdict *verdict, const struct evidence *evide
             if (!failed_cleanly(verdict, evidence, view, i)) return;
             continue;
         }
-        if (!threaded_array_is_right(verdict, evidence, view, i) ||
+        /* An array that failed is as it was: its error says more. */
+        const bool failed = view->answer->results[i].error != 0;
+        if ((failed && !threaded_result_is_right(verdict, evidence, view, i)) ||
+            !threaded_array_is_right(verdict, evidence, view, i) ||
             !threaded_result_is_right(verdict, evidence, view, i)) {
             verdict_why(
                 verdict,

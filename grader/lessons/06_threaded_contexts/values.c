@@ -9,6 +9,7 @@
 
 /* Times the sum of the magnitudes: enough for any order of additions in double. */
 #define SUM_TOLERANCE 1e-10
+#define FLOAT_TOLERANCE 1e-5 /* tolerance for a sum that was added in float */
 
 /* ---- what came back ------------------------------------------------------------------------ */
 
@@ -171,6 +172,20 @@ static uint32_t whose_sum(const struct threaded_view *view, uint32_t index)
     return view->call->count;
 }
 
+/* Explains a sum that is off by as much as an addition in float makes it. Returns false where it is
+ * off by more. */
+static bool say_rounded(struct verdict *verdict, const struct threaded_view *view, uint32_t index)
+{
+    double scale = 0.0;
+    const double sum = host_reference_sum(threaded_before(view, index),
+                                          (size_t)view->call->lengths[index], &scale);
+    if (!(fabs(view->answer->results[index].sum - sum) <= FLOAT_TOLERANCE * scale)) return false;
+    verdict_why(verdict, "It is off by as much as rounding to float makes it: a float has 24 "
+                         "bits, and a thousand additions use them up.");
+    verdict_hint(verdict, "Add up in a double from the first element on.");
+    return true;
+}
+
 bool threaded_result_is_right(struct verdict *verdict, const struct evidence *evidence,
                               const struct threaded_view *view, uint32_t index)
 {
@@ -190,6 +205,7 @@ bool threaded_result_is_right(struct verdict *verdict, const struct evidence *ev
         verdict_fail_in(verdict, evidence, view->function,
                         "results[%u].sum is %.17g; the array's new values add up to %.17g.", index,
                         given, sum);
+    if (error == 0 && say_rounded(verdict, view, index)) return false;
     if (view->call->way == THREADED_BY_PROCESSES) {
         verdict_why(verdict, "A child's variables end with the child. What its parent shall know "
                              "has to go through memory that both share, or through a pipe; an exit "
