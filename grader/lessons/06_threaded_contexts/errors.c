@@ -126,6 +126,9 @@ static void judge_too_long(struct verdict *verdict, const struct evidence *evide
                 "Array %u is too long for any device, and only array %u may fail for it: with a "
                 "context and a thread of its own, one array's failure leaves the others alone.",
                 view->call->slip_array, view->call->slip_array);
+            if (failed)
+                verdict_hint(verdict, "Let every thread do its own work, and return its own error, "
+                                      "whatever has become of the others.");
             return;
         }
     }

@@ -1,7 +1,7 @@
 /* mistake: the block's value is not fenced off before the counter
  * fails: Reductions.TheDeviceFindsNothingWrong
  * finds: race between blocks at "partial[threadIdx.x];"
- * finds: race between blocks at "dim3(("
+ * finds: race between blocks at "partial[blockIdx.x] = value"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH
