@@ -1,5 +1,6 @@
-// Wrong: a producer and a consumer with two cuda::barriers, and the producer arrives at the one
-// that says that the buffer is empty, but does not wait for it. Found: shared memory race
+// Wrong: a producer and a consumer with two cuda::barriers; the producer does not wait for the one
+// that says that the buffer is empty.
+// Found: shared memory race
 #include <cstdio>
 #include <cstdlib>
 #include <cuda/barrier>
