@@ -7,8 +7,8 @@
  * A matrix lies row by row: element (i, k) of an m x n matrix a is a[i * n + k]. The product of a
  * and of an n x p matrix b is the m x p matrix c, whose element (i, j) is the sum of
  * a(i, k) * b(k, j) over all k from 0 to n - 1. m, n and p are at least 1, and multiples of
- * nothing; m may be larger than 65535. No matrix, and no batch of
- * matrices, has 2^31 elements.
+ * nothing. m may be more rows than the 65535 blocks that a grid has in y can take. No matrix, and
+ * no batch of matrices, has 2^31 elements.
  *
  * The three functions are asynchronous: the matrices are in device memory, the caller's, and c
  * holds nothing yet. All the work is one launch in `stream`, and the function returns when it is
