@@ -276,6 +276,46 @@ __global__ void shared_plane_gaps(float *out, const float *, int n)
     const int x = blockIdx.x * 48 + threadIdx.x, y = Y;
     if (x >= n || y >= n) return;
     out[y * n + x] = 1;
-    out[y * n + x + 16] = 2; /* the next row's begin */
+    out[y * n + x + 32] = 2; /* the next row's begin */
+}
+__global__ void own_warps_result(float *out, const float *in, int)
+{
+    const unsigned warp = I >> 5, lane = I & 31;
+    if (lane == 0) out[warp] = in[warp];
+}
+__global__ void own_warps_result_signed(float *out, const float *in, int)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane == 31) out[blockIdx.x * 8 + warp] = in[warp];
+}
+__global__ void own_lanes_turned(float *out, const float *in, int)
+{
+    const int lane = threadIdx.x & 31, whole = threadIdx.x & ~31;
+    out[blockIdx.x * 256 + whole + 31 - lane] = in[lane];
+}
+__global__ void own_part(float *out, const float *in, int n)
+{
+    const unsigned each = n / (gridDim.x * blockDim.x / 64);
+    for (unsigned k = 0; k < each; k++) out[I * each + k] = in[k];
+}
+__global__ void own_part_rounded(float *out, const float *in, int n)
+{
+    const int each = (n + 1023) / 1024;
+    for (int k = 0; k < each; k++) out[I * each + k] = in[k];
+}
+
+__global__ void shared_warps_result(float *out, const float *in, int)
+{
+    const unsigned warp = I >> 5, lane = I & 31;
+    if (lane < 2) out[warp] = in[lane];
+}
+__global__ void shared_by_lanes(float *out, const float *in, int)
+{
+    out[blockIdx.x * 32 + (threadIdx.x & 31)] = in[threadIdx.x];
+}
+__global__ void shared_part(float *out, const float *in, int n)
+{
+    const unsigned each = n / (gridDim.x * blockDim.x / 64);
+    for (unsigned k = 0; k < each + 1; k++) out[I * each + k] = in[k];
 }
 }

@@ -48,14 +48,14 @@ static const char *one_of(struct kernel *kernel, const char *const *words, uint3
 static const char *index_of(struct kernel *kernel)
 {
     return ONE_OF(kernel, "%x", "%x", "%x", "%y", "%tx", "%ty", "%bx", "%k", "%k", "%old",
-                  "%either", "%minus", "%line");
+                  "%either", "%minus", "%line", "%part", "%part", "%rest", "%rest", "%whole");
 }
 
 /* Writes an index into %i, with the help of %j. */
 static void say_index(struct kernel *kernel)
 {
     const char *a = index_of(kernel), *b = index_of(kernel);
-    switch (below(kernel, kernel->loops ? 20 : 14)) {
+    switch (below(kernel, kernel->loops ? 20 : 15)) {
     case 0:
         say(kernel, "mov.u32 %%i, %s;\n", a);
         break;
@@ -63,6 +63,10 @@ static void say_index(struct kernel *kernel)
         say(kernel, "mul.lo.s32 %%j, %s, %s; and.b32 %%i, %%j, %s;\n",
             ONE_OF(kernel, "%x", "%tx", "%k"), ONE_OF(kernel, "1", "4", "2"),
             ONE_OF(kernel, "15", "60", "31", "63", "7", "62", "%w"));
+        break;
+    case 13: /* a piece for each thread, or group of threads */
+        say(kernel, "mad.lo.s32 %%i, %s, %s, %s;\n", ONE_OF(kernel, "%part", "%x", "%whole"),
+            ONE_OF(kernel, "%each", "%each", "%w", "8"), ONE_OF(kernel, "%rest", "%k", "%step"));
         break;
     case 1:
     case 2:
@@ -96,7 +100,6 @@ static void say_index(struct kernel *kernel)
     case 11:
         say(kernel, "mov.u32 %%i, %%line;\n");
         break;
-    case 14:
     case 15:
     case 16:
     case 17:
@@ -190,7 +193,7 @@ static void say_condition(struct kernel *kernel)
     const bool joined = below(kernel, 2) == 0;
     kernel->labels++;
     say(kernel, "setp.%s.s32 %%c%u, %s, %s;\n", ONE_OF(kernel, "ge", "gt", "lt", "ne"), test,
-        ONE_OF(kernel, "%x", "%y", "%tx", "%k", "%old", "%line"),
+        ONE_OF(kernel, "%x", "%y", "%tx", "%k", "%old", "%line", "%part", "%rest"),
         ONE_OF(kernel, "%n", "%w", "0", "%n"));
     say(kernel, "setp.ge.%s32 %%d%u, %s, %s;\n", ONE_OF(kernel, "s", "u"), test,
         ONE_OF(kernel, "%x", "%y", "%minus", "%line"), ONE_OF(kernel, "%n", "%w"));
@@ -328,7 +331,9 @@ static void make(struct kernel *kernel, uint32_t seed, bool records)
         "%%slot, %%first, %%l<%u>, "
         "%%a<%u>, %%v64; .reg .u32 %%n, %%w, %%x, %%y;\n"
         ".reg .u32 %%tx, %%ty, %%bx, %%by, %%sx, %%sy, %%gx, %%all, %%k, %%old, %%round, %%z;\n"
-        ".reg .u32 %%far, %%either, %%minus, %%line, %%less, %%step, %%A, %%B, %%C, %%D, %%E, %%F, "
+        ".reg .u32 %%far, %%turned, %%part, %%rest, %%whole, %%each, %%either, %%minus, %%line, "
+        "%%less, "
+        "%%step, %%A, %%B, %%C, %%D, %%E, %%F, "
         "%%G, "
         "%%H, "
         "%%v32;\n"
@@ -343,7 +348,16 @@ static void make(struct kernel *kernel, uint32_t seed, bool records)
         "sub.s32 %%minus, %%x, 5; neg.s32 %%less, %%w; mad.lo.s32 %%line, %%y, %%w, %%x;\n"
         "mov.u64 %%v64, 7; mov.u32 %%v32, 7; mov.u16 %%v16, 7; mov.u16 %%v8, 7;\n",
         SITES, SITES);
-    say(kernel, "mov.u32 %%k, %s;\n", ONE_OF(kernel, "%x", "%x", "%tx", "0"));
+    const char *grouped =
+        ONE_OF(kernel, "%x", "%x", "%tx", "%line", "%minus", "%turned", "%turned");
+    const unsigned bits = (unsigned[]){1, 2, 3, 5, 5}[below(kernel, 5)];
+    say(kernel, "sub.s32 %%turned, %%n, %%x;\n");
+    say(kernel, "shr.%s32 %%part, %s, %u; and.b32 %%rest, %s, %u; and.b32 %%whole, %s, %d;\n",
+        ONE_OF(kernel, "s", "u"), grouped, bits, grouped, (1u << bits) - 1, grouped, -(1 << bits));
+    say(kernel, "%s.%s32 %%each, %s, %s;\n", ONE_OF(kernel, "div", "div", "rem", "min", "max"),
+        ONE_OF(kernel, "s", "u"), ONE_OF(kernel, "%n", "%w", "64"),
+        ONE_OF(kernel, "%sx", "4", "%w", "%gx"));
+    say(kernel, "mov.u32 %%k, %s;\n", ONE_OF(kernel, "%x", "%x", "%tx", "0", "%rest", "%part"));
     /* A register that is written twice, and counts no loop. */
     say(kernel,
         "mov.u32 %%either, %s; setp.lt.s32 %%more, %s, 3; @%%more bra OVER;\n"
@@ -467,6 +481,11 @@ static enum outcome examine(struct kernel *kernel, uint32_t seed, bool of_q)
     struct shape shape = {
         .grid = {1 + below(kernel, 4), below(kernel, 2) + 1, 1},
         .block = {(uint32_t[]){4, 8, 16}[below(kernel, 3)], 1 + below(kernel, 2), 1}};
+    if (below(kernel, 3) == 0) { /* several warps in a row, the last of which may be short */
+        shape.grid[0] = 1 + below(kernel, 2);
+        shape.block[0] = below(kernel, 2) ? 64 : 40;
+        shape.block[1] = 1;
+    }
     shape.threads = shape.grid[0] * shape.grid[1] * shape.block[0] * shape.block[1];
     const uint32_t wide = shape.grid[0] * shape.block[0];
     struct parameters parameters = {.p = device_buffer(65536, NULL) + 16384,
@@ -560,7 +579,15 @@ static const char *const kernels[] = {"own_element",
                                       "shared_plane_two_limits",
                                       "shared_plane_edges",
                                       "shared_going_down",
-                                      "shared_plane_gaps"};
+                                      "shared_plane_gaps",
+                                      "own_warps_result",
+                                      "own_warps_result_signed",
+                                      "own_lanes_turned",
+                                      "own_part",
+                                      "own_part_rounded",
+                                      "shared_warps_result",
+                                      "shared_by_lanes",
+                                      "shared_part"};
 
 START_TEST(what_threads_do_not_share_is_proven)
 {

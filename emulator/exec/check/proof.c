@@ -6,7 +6,10 @@
 #include <string.h>
 
 enum {
-    AXES = 6, /* threadIdx.x, .y, .z, blockIdx.x, .y, .z */
+    /* threadIdx.x, .y, .z, blockIdx.x, .y, .z, and the part of threadIdx.x that counts warps: then
+       the first one counts lanes. */
+    AXES = 7,
+    WARPS = AXES - 1,
     FACTORS = AXES + EXEC_PROOF_LOOPS,
     MOST_BOUNDS = 8,
     MOST_PLACES = 128,
@@ -40,7 +43,7 @@ struct span {
 struct proof {
     const struct exec_launch *launch;
     const struct exec_proof *known;
-    int64_t sizes[AXES];               /* of the block and of the grid */
+    int64_t sizes[AXES];               /* of the axes */
     bool is_no_loop[EXEC_PROOF_LOOPS]; /* what looked like one */
     int64_t steps[EXEC_PROOF_LOOPS];
     int64_t rounds[EXEC_PROOF_LOOPS];                      /* at most; 0: any number */
@@ -74,6 +77,13 @@ static struct form axis(unsigned k)
 {
     struct form form = {.known = true};
     form.factors[k] = 1;
+    return form;
+}
+
+static struct form thread_index(unsigned k)
+{
+    struct form form = axis(k);
+    if (k == 0) form.factors[WARPS] = EXEC_LANES;
     return form;
 }
 
@@ -181,6 +191,75 @@ static bool has_loop(const struct form *form)
     return false;
 }
 
+/* Splits a form into a multiple of 1 << bits, the returned one, and *rest, which is from 0 to less
+ * than that. Unknown where it is no such sum. */
+static struct form split(const struct proof *proof, const struct form *form, uint32_t bits,
+                         struct form *rest)
+{
+    const int64_t unit = INT64_C(1) << bits;
+    struct form high = *form;
+    bool fine;
+    *rest = (struct form){.known = true, .base = form->base & (unit - 1)};
+    high.base -= rest->base;
+    for (unsigned k = 0; k < FACTORS; k++) {
+        if (form->factors[k] % unit == 0) continue;
+        rest->factors[k] = form->factors[k];
+        high.factors[k] = 0;
+    }
+    const struct span span = span_of(proof, rest, &fine);
+    if (!form->known || form->is_pointer || !fine || has_loop(rest) || span.low < 0 ||
+        span.high >= unit)
+        return unknown;
+    return high;
+}
+
+static struct form shifted_back(const struct proof *proof, struct form a, const struct form *b,
+                                uint32_t bytes, bool is_signed)
+{
+    struct form rest;
+    if (!is_constant(b) || b->base < 0 || b->base >= 8 * (int64_t)bytes || b->base > 62)
+        return unknown;
+    if (bytes == 4) a = whole(proof, a, is_signed);
+    if (bytes == 8 && !is_signed) {
+        bool fine;
+        if (span_of(proof, &a, &fine).low < 0 || !fine) return unknown;
+    }
+    struct form high = split(proof, &a, (uint32_t)b->base, &rest);
+    high.base >>= b->base;
+    for (unsigned k = 0; k < FACTORS; k++) high.factors[k] /= INT64_C(1) << b->base;
+    return high;
+}
+
+/* Returns how many bits are set in a number of the form 2^k - 1; 0: it is none. */
+static uint32_t low_bits(uint64_t number)
+{
+    return number != 0 && number < INT64_MAX && (number & (number + 1)) == 0
+               ? (uint32_t)__builtin_popcountll(number)
+               : 0;
+}
+
+/* Of numbers alone: how many elements a thread has, say. */
+static struct form calculated(const struct exec_term *term, struct form a, struct form b)
+{
+    if (!is_constant(&a) || !is_constant(&b) || a.is_pointer || b.is_pointer) return unknown;
+    const bool is_signed = term->value != 0;
+    if (term->bytes == 4) {
+        a.base = is_signed ? (int32_t)(uint32_t)a.base : (int64_t)(uint32_t)a.base;
+        b.base = is_signed ? (int32_t)(uint32_t)b.base : (int64_t)(uint32_t)b.base;
+    }
+    if (a.base < 0 || b.base < 0) return unknown;
+    switch ((enum exec_term_op)term->op) {
+    case EXEC_TERM_DIV:
+        return b.base == 0 ? unknown : number((uint64_t)(a.base / b.base), term->bytes);
+    case EXEC_TERM_REM:
+        return b.base == 0 ? unknown : number((uint64_t)(a.base % b.base), term->bytes);
+    case EXEC_TERM_MIN:
+        return number((uint64_t)(a.base < b.base ? a.base : b.base), term->bytes);
+    default:
+        return number((uint64_t)(a.base > b.base ? a.base : b.base), term->bytes);
+    }
+}
+
 /* a | b is a + b where no bit is set in both: one is less than a power of two that divides the
  * other. */
 static struct form joined(const struct proof *proof, const struct form *a, const struct form *b)
@@ -196,14 +275,24 @@ static struct form joined(const struct proof *proof, const struct form *a, const
     return unknown;
 }
 
-/* a & b is a where all bits that a has are set in b. */
+/* a & b is a where all bits that a has are set in b, and a part of a where b has the low bits, or
+ * all others. */
 static struct form masked(const struct proof *proof, const struct form *a, const struct form *b)
 {
     bool fine;
     if (is_constant(a) && is_constant(b)) return constant((uint64_t)(a->base & b->base));
     if (is_constant(a)) return masked(proof, b, a);
+    if (!is_constant(b)) return unknown;
+    struct form rest, high;
+    if (low_bits((uint64_t)b->base) != 0) {
+        high = split(proof, a, low_bits((uint64_t)b->base), &rest);
+        if (high.known) return rest;
+    } else if (low_bits(~(uint64_t)b->base) != 0) {
+        high = split(proof, a, low_bits(~(uint64_t)b->base), &rest);
+        if (high.known) return high;
+    }
     const struct span span = span_of(proof, a, &fine);
-    if (!is_constant(b) || !fine || a->is_pointer || has_loop(a) || span.low < 0) return unknown;
+    if (!fine || a->is_pointer || has_loop(a) || span.low < 0) return unknown;
     uint64_t reaches = 1;
     while (reaches <= (uint64_t)span.high) reaches *= 2;
     const uint64_t kept = (uint64_t)b->base | (divisor(a) - 1);
@@ -223,7 +312,7 @@ static struct form form_of(const struct proof *proof, const struct exec_term *te
         return pointer(
             constant(proof->launch->function->program->variables[term->a].address + term->value));
     case EXEC_TERM_TID:
-        return axis((unsigned)term->value);
+        return thread_index((unsigned)term->value);
     case EXEC_TERM_CTAID:
         return axis(3 + (unsigned)term->value);
     case EXEC_TERM_NTID:
@@ -242,6 +331,13 @@ static struct form form_of(const struct proof *proof, const struct exec_term *te
         return multiplied(a, b);
     case EXEC_TERM_SHL:
         return shifted(a, b, term->bytes);
+    case EXEC_TERM_SHR:
+        return shifted_back(proof, *a, b, term->bytes, term->value != 0);
+    case EXEC_TERM_DIV:
+    case EXEC_TERM_REM:
+    case EXEC_TERM_MIN:
+    case EXEC_TERM_MAX:
+        return calculated(term, *a, *b);
     case EXEC_TERM_JOIN:
         return joined(proof, a, b);
     case EXEC_TERM_MASK:
@@ -326,8 +422,7 @@ static int64_t rounds_until(int64_t first, int64_t step)
     return -(first / step);
 }
 
-/* Returns how many rounds of a loop its predicate allows at most, if that is of the loop's numbers
- * alone; 0: any number. */
+/* Returns how many rounds of a loop its predicate allows a thread at most; 0: any number. */
 static int64_t rounds_of(const struct proof *proof, const struct exec_proof_loop *loop)
 {
     const struct exec_term *term = &proof->known->terms[loop->term];
@@ -344,16 +439,18 @@ static int64_t rounds_of(const struct proof *proof, const struct exec_proof_loop
     const struct form difference = holds ? sum(&a, &b, -1) : sum(&b, &a, -1);
     int64_t step = 0;
     unsigned loops = 0;
-    span_of(proof, &difference, &fine);
+    bool differs = false; /* among threads: those that go round most often count */
+    const struct span span = span_of(proof, &difference, &fine);
     for (unsigned k = 0; k < FACTORS; k++) {
         if (difference.factors[k] == 0) continue;
-        if (k < AXES) return 0;
+        differs |= k < AXES;
+        if (k < AXES) continue;
         step = difference.factors[k];
         loops++;
     }
     if (!fine || loops != 1 || step > INT32_MAX || step < -INT32_MAX) return 0;
-    if (term->op == EXEC_TERM_EQUAL && holds) return 0;
-    const int64_t first = difference.base + (loop->late ? step : 0);
+    if (term->op == EXEC_TERM_EQUAL && (holds || differs)) return 0;
+    const int64_t first = span.low + (loop->late ? step : 0);
     const bool equal = (term->op == EXEC_TERM_LESS_EQUAL) == holds;
     const int64_t more =
         term->op == EXEC_TERM_EQUAL ? rounds_until(first, step) : rounds_below(first, step, equal);
@@ -478,28 +575,41 @@ struct layout {
     struct span ranges[AXES]; /* of each axis, for the threads that touch anything */
 };
 
-static int64_t floor_quotient(int64_t a, int64_t b)
+/* Applies a bound to each axis, whatever the others are. Returns false if the numbers are too
+ * large.
+ */
+static bool find_range(struct span ranges[AXES], const struct bound *bound)
 {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+    int64_t least = 0;
+    for (unsigned k = 0; k < AXES; k++) {
+        const int64_t factor = bound->factors[k];
+        int64_t part;
+        if (__builtin_mul_overflow(factor, factor > 0 ? ranges[k].low : ranges[k].high, &part) ||
+            __builtin_add_overflow(least, part, &least))
+            return false;
+    }
+    int64_t left; /* for one axis beyond what all of them have at least */
+    if (__builtin_sub_overflow(bound->most, least, &left)) return false;
+    for (unsigned k = 0; k < AXES; k++) {
+        const int64_t factor = bound->factors[k];
+        struct span *range = &ranges[k];
+        if (factor == 0) continue;
+        const int64_t more = left < 0 ? 0 : left / (factor > 0 ? factor : -factor);
+        if (more >= range->high - range->low) continue;
+        if (factor > 0) range->high = range->low + more;
+        if (factor < 0) range->low = range->high - more;
+    }
+    return true;
 }
 
-/* Applies the bounds that limit one axis. */
+/* Applies the bounds: twice, for what one of them tells may help another. Where no thread touches
+ * anything, any range will do. */
 static void find_ranges(const struct proof *proof, struct layout *layout)
 {
     for (unsigned k = 0; k < AXES; k++) layout->ranges[k] = (struct span){0, proof->sizes[k] - 1};
-    for (size_t k = 0; k < layout->bounds.count; k++) {
-        const struct bound *bound = &layout->bounds.of[k];
-        unsigned axes = 0, only = 0;
-        for (unsigned l = 0; l < AXES; l++)
-            if (bound->factors[l] != 0) axes++, only = l;
-        if (axes != 1) continue;
-        struct span *range = &layout->ranges[only];
-        const int64_t factor = bound->factors[only];
-        const int64_t end = floor_quotient(bound->most, factor > 0 ? factor : -factor);
-        if (factor > 0 && end < range->high) range->high = end;
-        if (factor < 0 && -end > range->low) range->low = -end;
-        if (range->high < range->low) range->high = range->low; /* no thread touches anything */
-    }
+    for (unsigned time = 0; time < 2; time++)
+        for (size_t k = 0; k < layout->bounds.count; k++)
+            (void)find_range(layout->ranges, &layout->bounds.of[k]);
 }
 
 /* If a bound limits the sum of the axes so far, in proportion to their factors, returns how many
@@ -722,6 +832,8 @@ void exec_proof_make(const struct exec_launch *launch, exec_proof_texels *texels
         proof->sizes[k] = launch->block[k];
         proof->sizes[3 + k] = launch->grid[k];
     }
+    proof->sizes[WARPS] = (launch->block[0] + EXEC_LANES - 1) / EXEC_LANES;
+    if (proof->sizes[WARPS] > 1) proof->sizes[0] = EXEC_LANES;
     find_forms(proof);
     bool placed = true;
     for (size_t k = 0; k < known->root_count; k++) placed &= find_region(proof, texels, k);

@@ -6,11 +6,13 @@
  *
  * Lowering writes down, for each access to global memory, how its address and the branches around
  * it are computed from the launch's parameters and the thread's indexes, as terms, where that is
- * the whole truth. At the launch each term is a number, or a form: base + a * threadIdx.x + b *
- * threadIdx.y + ... + z * k, in which k counts the rounds of a loop. Each byte belongs to one
- * thread if all accesses to the allocation have the same factors, and if each factor exceeds what
- * the smaller ones reach together, as the digits of a number do. A loop's numbers are taken not to
- * overflow.
+ * the whole truth. At the launch each term is a number, or a form: base + a * (threadIdx.x % 32) +
+ * b
+ * * (threadIdx.x / 32) + c * threadIdx.y + ... + z * k, in which k counts the rounds of a loop: so
+ * kernels in which each warp has elements of its own are understood as well. Each byte belongs to
+ * one thread if all accesses to the allocation have the same factors, and if each factor exceeds
+ * what the smaller ones reach together, as the digits of a number do. A loop's numbers are taken
+ * not to overflow.
  *
  * An address that is no such form may still be known to come from one parameter's pointer. Regions
  * lie far apart (memory/memory.h): a pointer into one does not lead to another.
@@ -42,6 +44,11 @@ enum exec_term_op {
     EXEC_TERM_SUB,
     EXEC_TERM_MUL,
     EXEC_TERM_SHL,
+    EXEC_TERM_SHR, /* `value` is 1 if a is signed; as for the following */
+    EXEC_TERM_DIV,
+    EXEC_TERM_REM,
+    EXEC_TERM_MIN,
+    EXEC_TERM_MAX,
     EXEC_TERM_JOIN,     /* a | b */
     EXEC_TERM_MASK,     /* a & b */
     EXEC_TERM_SIGNED,   /* a, 4 bytes wide, as a signed number of 8 bytes */

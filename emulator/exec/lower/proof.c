@@ -1,7 +1,8 @@
 /* Writes down how a kernel computes the addresses of its accesses to global memory, and under which
  * conditions it executes them: check/proof.h. A register that is written once, from registers of
  * that kind, parameters and indexes of the thread, has the same value whenever the thread reads it.
- * A register that is written twice, the second time from itself, counts the rounds of a loop. */
+ * A register that is written twice, the second time from itself, counts the rounds of a loop; one
+ * that is written from itself once more, those of two. */
 #include "emulator/exec/check/proof.h"
 #include "emulator/exec/lower/access.h"
 
@@ -14,6 +15,7 @@ enum {
     MOST_BRANCHES = 256,
     MOST_ACCESSES = 128,
     MOST_GUARDS = 256,
+    MOST_CHANGES = 2, /* of a register's first number: a loop that is unrolled leaves another one */
 };
 
 /* The bits of roots above those of check/proof.h: shared or local memory; anything. */
@@ -24,7 +26,7 @@ _Static_assert(EXEC_PROOF_ROOTS <= 62 && EXEC_PROOF_LOOPS <= 8, "they are bits o
 /* The instructions that write a register. Those that move the same number as the first one does
  * are not counted. */
 struct definitions {
-    uint32_t first, second;
+    uint32_t first, changes[MOST_CHANGES]; /* in their order */
     uint32_t count;
     bool plain; /* without guards, and as a whole */
 };
@@ -138,10 +140,13 @@ static uint32_t term_of_register(struct proof *proof, uint32_t reg);
  * there. */
 static uint32_t term_read(struct proof *proof, uint32_t reg, uint32_t index)
 {
-    const uint32_t found = term_of_register(proof, reg);
+    uint32_t found = term_of_register(proof, reg);
     const struct exec_term *term = &proof->terms[found];
-    const bool before = term->op == EXEC_TERM_LOOP && index < proof->rounds[term->value].begin;
-    return before ? term->a : found;
+    while (term->op == EXEC_TERM_LOOP && index < proof->rounds[term->value].begin) {
+        found = term->a;
+        term = &proof->terms[found];
+    }
+    return found;
 }
 
 static uint32_t term_of(struct proof *proof, const struct ptx_operand *operand, uint32_t bytes)
@@ -251,6 +256,30 @@ static uint32_t logic(struct proof *proof, const struct ptx_instruction *at)
     return both(proof, predicate ? EXEC_TERM_BOTH : EXEC_TERM_MASK, bytes, a, b);
 }
 
+/* Of what depends on whether numbers have signs. */
+static uint32_t signed_of(struct proof *proof, const struct ptx_instruction *at)
+{
+    static const struct {
+        enum ptx_opcode op;
+        enum exec_term_op term;
+    } rows[] = {{PTX_OP_SHR, EXEC_TERM_SHR},
+                {PTX_OP_DIV, EXEC_TERM_DIV},
+                {PTX_OP_REM, EXEC_TERM_REM},
+                {PTX_OP_MIN, EXEC_TERM_MIN},
+                {PTX_OP_MAX, EXEC_TERM_MAX}};
+    const uint32_t bytes = ptx_type_bytes(at->type);
+    size_t k = 0;
+    while (rows[k].op != at->op) k++;
+    return term(
+        proof,
+        (struct exec_term){.op = (uint8_t)rows[k].term,
+                           .bytes = (uint8_t)bytes,
+                           .a = term_of(proof, &at->operands[1], bytes),
+                           .b = term_of(proof, &at->operands[2], at->op == PTX_OP_SHR ? 4 : bytes),
+                           .value = ptx_type_kind(at->type) == PTX_KIND_SIGNED},
+        2);
+}
+
 /* Of integer arithmetic. */
 static uint32_t calculated(struct proof *proof, const struct ptx_instruction *at)
 {
@@ -275,6 +304,12 @@ static uint32_t calculated(struct proof *proof, const struct ptx_instruction *at
     case PTX_OP_SHL:
         return both(proof, EXEC_TERM_SHL, bytes, term_of(proof, &operands[1], bytes),
                     term_of(proof, &operands[2], 4));
+    case PTX_OP_SHR:
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+        return signed_of(proof, at);
     default:
         return 0;
     }
@@ -336,24 +371,29 @@ static void find_round(const struct proof *proof, uint32_t change, struct round 
     if (loops == 1) *round = found;
 }
 
-/* A register that gets a value before a loop and another, made of the last one, in each round. */
-static uint32_t term_of_loop(struct proof *proof, uint32_t reg, const struct definitions *of)
+/* A register that gets a value before a loop and another, made of the last one, in each round; and
+ * so once more in a second loop. */
+static uint32_t term_of_loops(struct proof *proof, uint32_t reg, const struct definitions *of)
 {
     const struct ptx_instruction *code = proof->source->instructions;
-    const uint32_t first = term_of_instruction(proof, &code[of->first]);
-    if (first == 0 || proof->loop_count == EXEC_PROOF_LOOPS) return 0;
-    const struct exec_term new = {.op = EXEC_TERM_LOOP,
-                                  .bytes = proof->terms[first].bytes,
-                                  .a = first,
-                                  .value = proof->loop_count};
-    const uint32_t loop = term(proof, new, 1);
-    if (loop == 0) return 0;
-    find_round(proof, of->second, &proof->rounds[proof->loop_count++]);
-    proof->term_of[reg] = loop + 1;
-    const uint32_t next = term_of_instruction(proof, &code[of->second]);
-    if (next == 0) proof->terms[loop].op = EXEC_TERM_UNKNOWN;
-    proof->terms[loop].b = next;
-    return loop;
+    uint32_t found = term_of_instruction(proof, &code[of->first]), loops[MOST_CHANGES];
+    for (uint32_t k = 0; k + 1 < of->count; k++) {
+        if (found == 0 || proof->loop_count == EXEC_PROOF_LOOPS) return 0;
+        const struct exec_term new = {.op = EXEC_TERM_LOOP,
+                                      .bytes = proof->terms[found].bytes,
+                                      .a = found,
+                                      .value = proof->loop_count};
+        found = loops[k] = term(proof, new, 1);
+        if (found != 0) find_round(proof, of->changes[k], &proof->rounds[proof->loop_count++]);
+    }
+    if (found == 0) return 0;
+    proof->term_of[reg] = found + 1;
+    for (uint32_t k = 0; k + 1 < of->count; k++) {
+        const uint32_t next = term_of_instruction(proof, &code[of->changes[k]]);
+        if (next == 0) proof->terms[loops[k]].op = EXEC_TERM_UNKNOWN;
+        proof->terms[loops[k]].b = next;
+    }
+    return found;
 }
 
 static uint32_t term_of_register(struct proof *proof, uint32_t reg)
@@ -366,8 +406,8 @@ static uint32_t term_of_register(struct proof *proof, uint32_t reg)
     proof->term_of[reg] = 1; /* unknown meanwhile */
     if (of->count == 1 && proof->lower->written[reg] == LOWER_ONCE)
         found = term_of_instruction(proof, &proof->source->instructions[of->first]);
-    else if (of->count == 2)
-        found = term_of_loop(proof, reg, of);
+    else if (of->count > 1 && of->count - 1 <= MOST_CHANGES)
+        found = term_of_loops(proof, reg, of);
     proof->term_of[reg] = found + 1;
     proof->depth--;
     return found;
@@ -714,7 +754,10 @@ static void define(struct proof *proof, uint32_t index, const struct ptx_operand
             if (regs[k] >= proof->source->register_count) continue;
             struct definitions *of = &proof->definitions[regs[k]];
             if (of->count == 1 && plain && moves_same(&code[of->first], &code[index])) continue;
-            *(of->count == 0 ? &of->first : &of->second) = index;
+            if (of->count == 0)
+                of->first = index;
+            else if (of->count <= MOST_CHANGES)
+                of->changes[of->count - 1] = index;
             of->plain = (of->count == 0 || of->plain) && plain && to->kind == PTX_OPERAND_REGISTER;
             of->count++;
         }
