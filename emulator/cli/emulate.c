@@ -15,6 +15,7 @@
 #include "emulator/cli/report.h"
 #include "emulator/cli/support.h"
 #include "emulator/cli/wrap.h"
+#include "trace/scratch.h"
 #include "trace/timeline/timeline.h"
 #include "trace/trace.h"
 #include "version.h"
@@ -97,7 +98,8 @@ static bool has_standins(const char *libraries)
 static int run(const struct options *options, const char *libraries)
 {
     struct program program;
-    char why[PATH_MAX + 1024], folder[PATH_MAX], path[PATH_MAX + 16];
+    char why[PATH_MAX + 1024], path[PATH_MAX];
+    struct scratch scratch;
     const char *temporary = getenv("TMPDIR");
     int status = 0, found = 0;
 
@@ -111,22 +113,21 @@ static int run(const struct options *options, const char *libraries)
     if (temporary == NULL || *temporary == '\0' ||
         (!environment_is_plain(libraries) && !environment_is_plain(temporary)))
         temporary = "/tmp";
-    snprintf(folder, sizeof folder, "%.*s/overlap-XXXXXX", PATH_MAX - 32, temporary);
-    if (mkdtemp(folder) == NULL) {
+    if (scratch_make(&scratch, temporary, "emulate", environment_remove) != 0) {
         snprintf(why, sizeof why, "no folder can be made in %s: %s", temporary, strerror(errno));
         return trouble(OPTIONS_EXIT_TROUBLE, why);
     }
-    snprintf(path, sizeof path, "%s/trace", folder);
+    snprintf(path, sizeof path, "%s/trace", scratch.path);
     int failed = 0;
     const uint32_t kinds =
         KINDS | (options->timeline != NULL ? TRACE_KIND_BIT(TRACE_OPERATION) : 0);
     if (trace_create_for(path, CAPACITY, kinds) != 0 ||
-        !environment_set(options, &program, libraries, folder, path))
+        !environment_set(options, &program, libraries, scratch.path, path))
         failed = errno != 0 ? errno : ENOMEM;
     else
         failed = child_run(program.path, options->program, &status);
     if (failed == 0) found = report(path, options, &program, status);
-    environment_remove(folder);
+    scratch_remove(&scratch, environment_remove);
     if (failed != 0) {
         snprintf(why, sizeof why, "%s cannot be started: %s", options->program[0],
                  strerror(failed));

@@ -3,6 +3,7 @@
 #include "grader/base/json.h"
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
+#include "trace/scratch.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -26,7 +27,7 @@ extern char **environ;
 struct look {
     const struct toolchain *toolchain;
     const struct lesson *lesson;
-    char scratch[64];
+    struct scratch scratch;
     unsigned faults;
     bool trouble; /* the result could not be determined */
 };
@@ -84,17 +85,17 @@ static int run(const char *const *arguments, const char *folder, struct text *pr
  * NULL: the grader could not grade. */
 static const json_t *grade(struct look *look, const char *flag, json_t **report)
 {
-    char file[128], program[PATH_MAX], report_flag[160];
+    char file[PATH_MAX], program[PATH_MAX], report_flag[PATH_MAX + 32];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
 
     program[length > 0 ? length : 0] = '\0';
-    snprintf(file, sizeof file, "%s/report.json", look->scratch);
+    snprintf(file, sizeof file, "%s/report.json", look->scratch.path);
     snprintf(report_flag, sizeof report_flag, "--report=json:%s", file);
     static const char orders[] = "--random-orders=" ORDERS;
     const char *arguments[] = {program,     flag, look->lesson->folder, "--device=emulator", orders,
                                report_flag, NULL};
     struct text printed = {0};
-    const int status = run(arguments, look->scratch, &printed);
+    const int status = run(arguments, look->scratch.path, &printed);
     *report = status == 0 || status == 1 ? json_read(file, REPORT_LIMIT) : NULL;
     if (*report == NULL) {
         printf("%s: it could not be graded:\n%s", look->lesson->folder, text_string(&printed));
@@ -258,7 +259,7 @@ static void look_at_names(struct look *look)
  */
 static int copy_stub(struct look *look, char folder[PATH_MAX])
 {
-    snprintf(folder, PATH_MAX, "%s/%s", look->scratch, look->lesson->folder);
+    snprintf(folder, PATH_MAX, "%s/%s", look->scratch.path, look->lesson->folder);
     for (const char *const *file = look->lesson->files; *file != NULL; file++) {
         struct text text = {0};
         char path[PATH_MAX];
@@ -296,7 +297,7 @@ static void look_for_warnings(struct look *look, const char *folder)
         snprintf(path, sizeof path, "%.3000s/%.500s", folder, *file);
         arguments[count] = path;
         struct text printed = {0};
-        if (run(arguments, look->scratch, &printed) != 0)
+        if (run(arguments, look->scratch.path, &printed) != 0)
             fault(look, "the stub %s does not compile without warnings:\n%s", *file,
                   text_string(&printed));
         text_free(&printed);
@@ -433,7 +434,7 @@ static void look_at_contract(struct look *look)
     snprintf(script, sizeof script, "%s/tests/lessons/contracts.sh", look->toolchain->source);
     const char *arguments[] = {
         "/bin/sh", script, program, look->toolchain->source, look->lesson->folder, NULL};
-    const int status = run(arguments, look->scratch, &printed);
+    const int status = run(arguments, look->scratch.path, &printed);
     if (status == 0) {
         good(look, "every sentence of the contract has its check");
     } else if (status == 1 && printed.size > 0) {
@@ -457,10 +458,9 @@ static void look_at(struct look *look)
 {
     const char *temporary = getenv("TMPDIR");
 
-    snprintf(look->scratch, sizeof look->scratch, "%.40s/overlap.XXXXXX",
-             temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
-    if (mkdtemp(look->scratch) == NULL) {
-        fprintf(stderr, "grade: %s cannot be made: %s\n", look->scratch, strerror(errno));
+    if (temporary == NULL || temporary[0] != '/') temporary = "/tmp";
+    if (scratch_make(&look->scratch, temporary, "grade", files_remove) != 0) {
+        fprintf(stderr, "grade: no folder can be made in %s: %s\n", temporary, strerror(errno));
         look->trouble = true;
         return;
     }
@@ -471,7 +471,7 @@ static void look_at(struct look *look)
     look_at_solution(look);
     look_at_mistakes(look);
     look_at_contract(look);
-    files_remove(look->scratch);
+    scratch_remove(&look->scratch, files_remove);
 }
 
 int lessons_check(const struct toolchain *toolchain, const struct lesson *const *table,

@@ -11,6 +11,7 @@
 #include "threads/refusals.h"
 #include "trace/gpus.h"
 #include "trace/large.h"
+#include "trace/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -459,7 +460,7 @@ struct running {
     int files[CONTROL_FD_COUNT];
     struct trace_key key; /* of its trace */
     uint64_t word;        /* CONTROL_WORD_SETTING */
-    char scratch[PATH_MAX - 64];
+    struct scratch scratch;
     struct run_input input; /* belongs to the evidence once it is drawn */
     struct evidence_rounds rounds;
     uint64_t killed_before; /* oom_kills() */
@@ -475,8 +476,7 @@ static int finish(struct running *run, int result)
         if (run->files[i] >= 0) close(run->files[i]);
         run->files[i] = -1;
     }
-    if (run->scratch[0] != '\0') files_remove(run->scratch);
-    run->scratch[0] = '\0';
+    scratch_remove(&run->scratch, files_remove);
     if (result != 0) evidence_release(run->evidence);
     return result;
 }
@@ -486,12 +486,9 @@ static int make_room(struct running *run)
 {
     const char *temporary = getenv("TMPDIR");
 
-    snprintf(run->scratch, sizeof run->scratch, "%s/overlap.XXXXXX",
-             temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
-    if (mkdtemp(run->scratch) == NULL) {
-        run->scratch[0] = '\0';
+    if (scratch_make(&run->scratch, temporary != NULL && temporary[0] == '/' ? temporary : "/tmp",
+                     "grade", files_remove) != 0)
         return -1;
-    }
     if (random_secret(&run->key.half[0]) != 0 || random_secret(&run->key.half[1]) != 0 ||
         random_secret(&run->word) != 0)
         return -1;
@@ -534,7 +531,7 @@ static struct process *start(const struct running *run)
     struct environment *environment = malloc(sizeof *environment);
     if (environment == NULL) return NULL;
 
-    make_environment(environment, request, &run->input, run->scratch);
+    make_environment(environment, request, &run->input, run->scratch.path);
     /* NVIDIA's driver may start its own helper program (nvidia-modprobe) for a moment. */
     const bool opencl = (request->plan->flags & RUN_OPENCL) != 0;
     const unsigned helpers = request->device == DRIVE_GPU || opencl ? 1 : 0;
@@ -543,7 +540,7 @@ static struct process *start(const struct running *run)
     list_read(request, search, read);
     const struct contain_rules rules = {
         .read = read,
-        .write = run->scratch,
+        .write = run->scratch.path,
         .write_bytes = FOLDER_LIMIT,
         .write_files = FILES_LIMIT,
         .devices = request->device == DRIVE_GPU,
@@ -552,7 +549,7 @@ static struct process *start(const struct running *run)
     const struct process_spec spec = {
         .arguments = arguments,
         .environment = environment->list,
-        .folder = run->scratch,
+        .folder = run->scratch.path,
         .handed = {run->files[0], run->files[1], run->files[2], run->files[3], run->files[4]},
         .handed_count = CONTROL_FD_COUNT,
         .limits = {.seconds = evidence->allowed_seconds,

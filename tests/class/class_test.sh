@@ -10,6 +10,9 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 failures=0
 export STAND_IN_CACHE="$work/cache"
+outer=${TMPDIR:-/tmp}
+export TMPDIR="$work/tmp"
+mkdir "$TMPDIR"
 
 # expect WHAT COMMAND...: it succeeds.
 expect()
@@ -302,10 +305,13 @@ orphans()
         none_came_to_an_end >/dev/null 2>&1 && break
     done
     expect 'they were ended: none came to its end' none_came_to_an_end
+    # They could not remove their temporary folders: the next call does.
+    expect 'temporary folders were left' [ -n "$(ls "$TMPDIR")" ]
     for student in a b; do right "$work/in/$student"; done
     class 0 --jobs=2
     said '2 submissions, 2 graded now'
     points a 5
+    expect 'none is left' [ -z "$(ls "$TMPDIR")" ]
 }
 
 # part: the disk fills up half-way: it says so, and goes on when there is room
@@ -313,7 +319,7 @@ full()
 {
     [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || exit 77
     rm -rf "$work"
-    exec unshare -m "$0" "$grader" "$stand_in" "$root" full_disk
+    TMPDIR=$outer exec unshare -m "$0" "$grader" "$stand_in" "$root" full_disk
 }
 
 # (not a part: it has its own mounts)

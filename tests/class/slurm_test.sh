@@ -18,6 +18,9 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/slurm.XXXXXX") || exit 2
 failures=0
 export STAND_IN_CACHE="$work/cache" SLURM_CONF="$work/slurm.conf"
+# What runs on a node that dies leaves things there.
+export TMPDIR="$work/tmp"
+mkdir "$TMPDIR"
 
 # end NAME...: of the daemons whose pid files these are, and what they started.
 end()

@@ -9,6 +9,7 @@ source=$3
 cc=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 failures=0
 cd "$work" || exit 1
 TMPDIR=$work/tmp
@@ -21,6 +22,15 @@ run()
 {
     status=0
     "$emulate" "$@" >out 2>said </dev/null || status=$?
+}
+
+# begin: one that waits for a signal goes on beside, as $pid.
+begin()
+{
+    : >out # what an earlier one said is not this one's word
+    "$emulate" "$subject" wait >out 2>said &
+    pid=$!
+    until grep -q ready out; do sleep 0.05; done
 }
 
 wrong()
@@ -69,26 +79,21 @@ exits 0 run_well
 stays_silent run_well
 
 # A signal sent to ./emulate is the program's: it takes SIGUSR1, SIGTERM ends it.
-"$emulate" "$subject" wait >out 2>said &
-pid=$!
-until grep -q ready out; do sleep 0.05; done
+begin
 kill -USR1 $pid
 status=0
 wait $pid || status=$?
 exits 6 'SIGUSR1 is handed on'
 prints 'signal 1'
-"$emulate" "$subject" wait >out 2>said &
-pid=$!
-until grep -q ready out; do sleep 0.05; done
+begin
 kill -TERM $pid
 status=0
 wait $pid || status=$?
 exits 143 'SIGTERM is handed on, and ends ./emulate as well'
 # As a time limit does it. Nobody may be there to fetch what is left.
 mkdir killed
-TMPDIR=$PWD/killed "$emulate" "$subject" wait >out 2>said &
-pid=$!
-until grep -q ready out; do sleep 0.05; done
+TMPDIR=$PWD/killed
+begin
 program=$(cat /proc/$pid/task/$pid/children)
 kill -KILL $pid
 wait $pid || true
@@ -98,7 +103,18 @@ for _ in $(seq 200); do
 done
 ! grep -q '^State:.[^ZX]' "/proc/${program% }/status" 2>/dev/null ||
     wrong 'SIGKILL ends the program as well'
+[ -n "$(ls killed)" ] || wrong 'who is killed leaves a temporary folder'
+# The next call removes it, and not the one of a program that runs.
+begin
+[ "$(find killed -mindepth 1 -maxdepth 1 | wc -l)" -eq 1 ] ||
+    wrong 'what was left by one that was killed is removed'
+"$emulate" "$subject" exit 0
+[ -n "$(ls killed)" ] || wrong 'the folder of a program that runs stays'
+kill -TERM $pid
+wait $pid || true
+[ -z "$(ls killed)" ] || wrong 'who is ended in order leaves nothing'
 rm -rf killed
+TMPDIR=$work/tmp
 
 # One that waits in vain says so, before somebody loses patience.
 "$emulate" "$subject" waits_in_vain >out 2>said &
