@@ -161,7 +161,6 @@ START_TEST(work_is_done_on_every_device)
 {
     setenv("OVERLAP_DEVICES", "h100:64M,h200:128M", 1);
     test_begin(_i);
-    atexit(test_remove);
     OK(cuInit(0));
     for (int i = 0; i < 2; i++) {
         CUcontext context, popped;
@@ -219,7 +218,6 @@ START_TEST(a_copy_between_devices_stands_between_the_work_of_both)
     uint32_t values[N];
     setenv("OVERLAP_DEVICES", "2", 1);
     test_begin(_i % ORDERS);
-    atexit(test_remove);
     OK(cuInit(0));
     for (int i = 0; i < 2; i++) {
         contexts[i] = use(i);

@@ -1,6 +1,7 @@
 /* The log of errors: a line for each call that fails, in order, the newest ones where there is not
  * room for all, and callbacks. */
 #include "tests/driver/support.h"
+#include "tests/temporary.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -94,8 +95,8 @@ END_TEST
 
 START_TEST(it_goes_to_a_file)
 {
-    char path[] = "/tmp/overlap-logs-XXXXXX", text[1024] = "";
-    close(mkstemp(path));
+    char text[1024] = "";
+    const char *path = temporary_file();
     OK(cuInit(0));
     fail_twice();
     OK(cuLogsDumpToFile(NULL, path, 0));
@@ -114,7 +115,6 @@ START_TEST(it_goes_to_a_file)
     ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
     ck_assert_ptr_nonnull(strstr(text, NO_STREAM "\n"));
     fclose(file);
-    unlink(path);
 }
 END_TEST
 

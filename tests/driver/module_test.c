@@ -1,5 +1,6 @@
 /* Modules, libraries, kernels, functions, variables, occupancy, and the device itself. */
 #include "tests/driver/support.h"
+#include "tests/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,16 +207,14 @@ END_TEST
 
 START_TEST(a_module_is_loaded_from_a_file)
 {
-    char path[] = "/tmp/overlap-test-XXXXXX";
     CUmodule module;
     CUfunction function;
     test_context(_i);
-    int file = mkstemp(path);
-    ck_assert_int_ge(file, 0);
-    ck_assert_int_eq(write(file, small, sizeof small - 1), (int)sizeof small - 1);
-    close(file);
+    const char *path = temporary_file();
+    FILE *file = fopen(path, "w");
+    ck_assert_int_ge(fputs(small, file), 0);
+    fclose(file);
     OK(cuModuleLoad(&module, path));
-    unlink(path);
     OK(cuModuleGetFunction(&function, module, "bounded"));
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* Less common calls: extended launches, batches of memory operations, peers, pools, advice,
  * attributes; and NULL as the address of a result, for every function. */
 #include "tests/driver/support.h"
+#include "tests/temporary.h"
 
 #include <cudaProfiler.h>
 #include <stdlib.h>
@@ -669,15 +670,14 @@ START_TEST(a_kernel_of_a_library_has_attributes_of_its_own)
     CUmodule module;
     size_t offset, size;
     int value;
-    char path[] = "/tmp/overlap-test-XXXXXX";
     static const char text[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
                                ".visible .entry k(.param .u64 a) { ret; }\n";
     test_context(_i);
-    int file = mkstemp(path);
-    ck_assert_int_eq(write(file, text, sizeof text - 1), (int)sizeof text - 1);
-    close(file);
+    const char *path = temporary_file();
+    FILE *file = fopen(path, "w");
+    ck_assert_int_ge(fputs(text, file), 0);
+    fclose(file);
     OK(cuLibraryLoadFromFile(&library, path, NULL, NULL, 0, NULL, NULL, 0));
-    unlink(path);
     OK(cuLibraryGetKernel(&kernel, library, "k"));
     OK(cuKernelGetLibrary(&owner, kernel));
     ck_assert_ptr_eq(owner, library);

@@ -8,7 +8,7 @@
 
 CUcontext test_context_handle;
 CUmodule test_module;
-static char trace_path[64];
+static int trace_file = -1; /* in memory: a test may end in any way */
 static struct trace trace;
 
 /* Sets i, in %r1, to the thread's index; threads beyond the end return. */
@@ -59,21 +59,17 @@ static const char *const ptx_parts[] = {
 void test_begin(int order)
 {
     static const char *const orders[ORDERS] = {"latest", "earliest", "random:1", "random:2"};
+    char path[64];
     setenv("OVERLAP_ORDER", orders[order], 1);
-    snprintf(trace_path, sizeof trace_path, "/tmp/overlap-test-trace-%d", (int)getpid());
-    ck_assert_int_eq(trace_create(trace_path, 1 << 16), 0);
-    setenv(TRACE_PATH_VARIABLE, trace_path, 1);
-}
-
-void test_remove(void)
-{
-    unlink(trace_path);
+    trace_file = trace_create_in_memory(1 << 16, TRACE_ALL_KINDS & ~TRACE_KIND_BIT(TRACE_STACK));
+    ck_assert_int_ge(trace_file, 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", trace_file);
+    setenv(TRACE_PATH_VARIABLE, path, 1);
 }
 
 void test_context(int order)
 {
     test_begin(order);
-    atexit(test_remove);
     test_start();
 }
 
@@ -147,7 +143,7 @@ const struct trace *test_trace(void)
 {
     char why[200];
     trace_free(&trace);
-    ck_assert_msg(trace_read(trace_path, &trace, why, sizeof why) == 0, "%s", why);
+    ck_assert_msg(trace_read_descriptor(trace_file, NULL, &trace, why, sizeof why) == 0, "%s", why);
     return &trace;
 }
 

@@ -35,8 +35,6 @@ extern CUcontext test_context_handle;
 extern CUmodule test_module;
 /* Calls test_begin and cuInit and makes a context. */
 void test_context(int order);
-/* Removes the trace; test_context arranges for this at the end of the process. */
-void test_remove(void);
 /* The part of test_context after test_begin. */
 void test_start(void);
 /* Loads the module below into the current context. */

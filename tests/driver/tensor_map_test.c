@@ -155,7 +155,6 @@ START_TEST(an_older_gpu_has_none)
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 0));
     ck_assert_int_eq(value, 0);
     OK(cuCtxDestroy(context));
-    test_remove();
 }
 END_TEST
 

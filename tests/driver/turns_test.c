@@ -252,7 +252,6 @@ START_TEST(who_comes_first_is_served_first)
         ck_assert_uint_gt(made[i], made[i - 1]);
         ck_assert_uint_lt(made[i] - made[i - 1], one + one / 100);
     }
-    test_remove();
 }
 END_TEST
 

@@ -41,14 +41,12 @@ static void in_a_process(int order, int (*body)(void), int expected)
     ck_assert_int_eq(WEXITSTATUS(status), expected);
 }
 
-/* Removes the trace before any assertion. */
 static void finds(const char *name, unsigned count, const char *text)
 {
     const size_t found = test_count(TRACE_FINDING, 0, NULL);
     const bool named = name != NULL && test_count(TRACE_FINDING, 0, name) == 1;
     struct trace_record record = {0};
     if (named) record = *test_find(TRACE_FINDING, 0, name);
-    test_remove();
     ck_assert_uint_eq(found, name != NULL);
     if (name == NULL) return;
     ck_assert_msg(named, "no %s", name);
@@ -207,7 +205,6 @@ START_TEST(much_unfinished_work_hides_none)
 {
     in_a_process(LATEST, leaves_a_kernel_behind_many, 0);
     const size_t found = test_count(TRACE_FINDING, 0, UNFINISHED);
-    test_remove();
     ck_assert_uint_eq(found, 2);
 }
 END_TEST

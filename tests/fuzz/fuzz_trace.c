@@ -3,9 +3,11 @@
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/verdict.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/temporary.h"
 #include "trace/fold.h"
 #include "trace/sentence.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +15,14 @@
 
 enum { FIXED = 16, HEADER = 32, MOST_RECORDS = 256 };
 
-static char path[] = "/tmp/overlap_fuzz_XXXXXX";
+static const char *path;
 static uint8_t fixed[FIXED]; /* the beginning of every trace of this version */
-
-static void remove_file(void)
-{
-    unlink(path);
-}
 
 static int open_file(void)
 {
-    int file = mkstemp(path);
-    if (file < 0 || atexit(remove_file) || trace_create(path, 1) ||
-        pread(file, fixed, sizeof fixed, 0) != sizeof fixed)
+    path = temporary_file();
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0 || trace_create(path, 1) || pread(file, fixed, sizeof fixed, 0) != sizeof fixed)
         abort();
     return file;
 }

@@ -4,6 +4,7 @@
 //
 //     nvcc -std=c++17 -arch=sm_90 -o graph_answers tests/gpu/graph_answers.cu
 //     ./graph_answers > tests/gpu/graph_answers.txt
+#include "../temporary.h"
 #include "gpu.cuh"
 
 #include <atomic>
@@ -188,11 +189,11 @@ static void memory()
 // Counts the lines that begin with a node's name, with an arrow or without, and the clusters.
 static void print(const char *name, cudaGraph_t graph)
 {
-    char path[] = "/tmp/graphXXXXXX", line[512];
-    const int file = mkstemp(path);
+    static const char *const path = temporary_file();
+    char line[512];
     int nodes = 0, edges = 0, clusters = 0;
     cudaError_t error = cudaGraphDebugDotPrint(graph, path, 0);
-    FILE *dot = fdopen(file, "r");
+    FILE *dot = fopen(path, "r");
     while (fgets(line, sizeof line, dot) != nullptr) {
         clusters += strstr(line, "subgraph cluster") != nullptr;
         if (strncmp(line, "\"graph_", 7) != 0) continue;
@@ -202,7 +203,6 @@ static void print(const char *name, cudaGraph_t graph)
             nodes += strstr(line, "\"[") != nullptr;
     }
     fclose(dot);
-    remove(path);
     printf("%s: %s dot nodes %d edges %d clusters %d\n", name, cudaGetErrorName(error), nodes,
            edges, clusters);
 }

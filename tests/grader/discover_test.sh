@@ -6,6 +6,7 @@ set -eu
 grader=$1
 work=$(mktemp -d "${TMPDIR:-/tmp}/discover.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 failures=0
 
 expect()

@@ -6,6 +6,7 @@
 #include "grader/base/held.h"
 #include "grader/base/process.h"
 #include "support.h"
+#include "tests/temporary.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -259,8 +260,7 @@ END_TEST
 
 START_TEST(a_folder_is_counted)
 {
-    char folder[] = "/tmp/folder.XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    const char *folder = temporary_folder();
     struct text script = {0};
     text_format(&script, "cd %s; mkdir a; for i in 1 2 3 4 5; do echo > a/$i; done", folder);
     ck_assert_int_eq(system(text_string(&script)), 0);
@@ -269,7 +269,6 @@ START_TEST(a_folder_is_counted)
     ck_assert_uint_eq(held_in_folder(folder, 3, 1 << 20).files, 4);
     ck_assert_uint_ge(held_in_folder(folder, 100, 1 << 20).bytes, 5 * 512);
     text_free(&script);
-    files_remove(folder);
 }
 END_TEST
 
@@ -277,7 +276,8 @@ END_TEST
  *
  * A folder in place of the kernel's: what is written into it can be read. */
 
-static char hierarchy[] = "/tmp/hierarchy.XXXXXX", mounts[64], own_group[64];
+static const char *hierarchy;
+static char mounts[PATH_MAX], own_group[PATH_MAX];
 
 static void put(const char *path, const char *text)
 {
@@ -290,9 +290,8 @@ static void put(const char *path, const char *text)
  * delegates. */
 static void make_hierarchy(const char *down)
 {
-    char text[256];
-    snprintf(hierarchy, sizeof hierarchy, "/tmp/hierarchy.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(hierarchy));
+    char text[2 * PATH_MAX];
+    hierarchy = temporary_folder();
     snprintf(text, sizeof text, "%s/user/session", hierarchy);
     ck_assert_int_eq(files_make_folders(text), 0);
     snprintf(text, sizeof text,
@@ -318,7 +317,7 @@ static void assert_holds(const struct cgroup *group, const char *name, const cha
 
 START_TEST(a_group_is_made_where_limits_are_handed_down)
 {
-    char parent[PATH_MAX], wanted[64];
+    char parent[PATH_MAX], wanted[PATH_MAX];
     struct cgroup group;
 
     make_hierarchy("cpuset memory pids\n");
@@ -336,7 +335,6 @@ START_TEST(a_group_is_made_where_limits_are_handed_down)
     assert_holds(&group, "cgroup.kill", "1");
     cgroup_end(&group);
     ck_assert_int_eq(group.entry, -1);
-    files_remove(hierarchy);
 }
 END_TEST
 
@@ -348,7 +346,6 @@ START_TEST(no_group_is_made_where_none_is_of_use)
     for (size_t i = 0; i < sizeof down / sizeof down[0]; i++) {
         make_hierarchy(down[i]);
         ck_assert(!cgroup_find(mounts, own_group, "memory pids", parent));
-        files_remove(hierarchy);
     }
     ck_assert(!cgroup_find("/no/such/file", "/proc/self/cgroup", "", parent));
 }

@@ -47,7 +47,7 @@ int support_run(const char *const *arguments, const char *folder, const char *co
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static char made[64][64];
+static char made[64][256];
 static int made_count;
 static pid_t maker;
 
@@ -66,7 +66,9 @@ const char *support_folder(void)
         atexit(remove_made);
     }
     if (made_count == 64) abort();
-    strcpy(made[made_count], "/tmp/overlap_test.XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    snprintf(made[made_count], sizeof made[0], "%.200s/overlap-test.XXXXXX",
+             parent != NULL && *parent != '\0' ? parent : "/tmp");
     if (mkdtemp(made[made_count]) == NULL) abort();
     return made[made_count++];
 }

@@ -6,12 +6,13 @@
 #include "opencl/layer.h"
 #include "opencl/types.h"
 #include "tests/opencl/stand_in.h"
+#include "tests/temporary.h"
 #include "trace/gpus.h"
 #include "trace/trace.h"
 
 #include <check.h>
 #include <dlfcn.h>
-#include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ cl_int clGetEventProfilingInfo(cl_handle event, cl_uint what, size_t size, void 
                                size_t *needed);
 cl_int clUnloadCompiler(void);
 
-static char folder[64], path[96];
+static char path[PATH_MAX];
 static struct stand_in *stand_in;
 static const struct drive_opencl *drive;
 static cl_handle device, context, queue;
@@ -67,9 +68,7 @@ static int things; /* OpenCL objects that existed before the test made any */
 /* Begins with room for `capacity` records (0: enough). */
 static void begin(uint32_t capacity, const char *shown)
 {
-    char pattern[] = "/tmp/opencl_test.XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(pattern));
-    snprintf(folder, sizeof folder, "%s", pattern);
+    const char *folder = temporary_folder();
     snprintf(path, sizeof path, "%s/trace", folder);
     ck_assert_int_eq(trace_create(path, capacity), 0);
     setenv(TRACE_PATH_VARIABLE, path, 1);
@@ -96,17 +95,6 @@ static void set_up(void)
     queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING, &error);
     ck_assert_int_eq(error, CL_SUCCESS);
     stand_in->releases = 0;
-}
-
-static int remove_one(const char *name, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    return remove(name);
-}
-
-static void tear_down(void)
-{
-    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static struct trace read_back(void)
@@ -426,8 +414,7 @@ int main(void)
 {
     Suite *suite = suite_create("opencl");
     TCase *with = tcase_create("a queue"), *alone = tcase_create("its own begin");
-    tcase_add_checked_fixture(with, set_up, tear_down);
-    tcase_add_checked_fixture(alone, NULL, tear_down);
+    tcase_add_checked_fixture(with, set_up, NULL);
     tcase_add_test(with, an_object_goes_with_its_last_reference);
     tcase_add_test(with, what_leads_to_no_object_does_not_reach_opencl);
     tcase_add_test(with, arguments_may_be_null);

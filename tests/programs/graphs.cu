@@ -1,6 +1,7 @@
 // CUDA graphs: by stream capture and by hand, launched again, changed, embedded, with memory of
 // their own; and what a capture forbids.
 #include "program.cuh"
+#include "tests/temporary.h"
 
 #include <vector>
 
@@ -603,9 +604,7 @@ static void graph_structure()
     EXPECT_ERROR(cudaGraphInstantiate(&none, graph, 0), cudaErrorInvalidValue); // a cycle
     cudaGetLastError();
     CHECK(cudaGraphRemoveDependencies(graph, &nodes[3], &nodes[0], nullptr, 1));
-    char path[] = "/tmp/graphXXXXXX";
-    const int file = mkstemp(path);
-    EXPECT(file >= 0);
+    const char *path = temporary_file();
     CHECK(cudaGraphDebugDotPrint(graph, path, cudaGraphDebugDotFlagsVerbose));
     FILE *dot = std::fopen(path, "r");
     EXPECT(dot != nullptr);
@@ -614,7 +613,6 @@ static void graph_structure()
     while (std::fgets(line, sizeof line, dot) != nullptr)
         arrows += std::strstr(line, "->") != nullptr;
     std::fclose(dot);
-    std::remove(path);
     EXPECT(arrows == 3);
 }
 

@@ -1,9 +1,11 @@
 // Programs about the host's side: streams, events, callbacks, threads, errors, output, queries.
 #undef NDEBUG // the device's assert is tried in every build type
 #include "tests/programs/program.cuh"
+#include "tests/temporary.h"
 
 #include <cassert>
 #include <cooperative_groups.h>
+#include <fcntl.h>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -331,8 +333,8 @@ static void device_printf()
                                  "word 3  2.50|-7  |beef|q|1099511627776|%|1.234568e+04\n"
                                  "no arguments\n"
                                  "after\n";
-    char *word, seen[sizeof wanted + 100] = "", path[] = "/tmp/programs_host_XXXXXX";
-    int file = mkstemp(path), terminal = dup(1);
+    char *word, seen[sizeof wanted + 100] = "";
+    int file = open(temporary_file(), O_RDWR), terminal = dup(1);
     EXPECT(file >= 0 && terminal >= 0);
     CHECK(cudaMallocManaged(&word, 5));
     std::memcpy(word, "word", 5);
@@ -350,7 +352,6 @@ static void device_printf()
     EXPECT(read(file, seen, sizeof seen - 1) == static_cast<ssize_t>(sizeof wanted - 1));
     EXPECT(std::strcmp(seen, wanted) == 0);
     close(file);
-    unlink(path);
     CHECK(cudaFree(word));
 }
 

@@ -1,8 +1,7 @@
 // Programs that link device code at run time: PTX from several places joined by cuLink*, the logs
 // that say what is wrong, and functions of the driver found by name.
 #include "tests/programs/driver_program.cuh"
-
-#include <string>
+#include "tests/temporary.h"
 
 #define HEAD ".version 7.5\n.target sm_75\n.address_size 64\n"
 
@@ -147,19 +146,15 @@ static void from_files()
 {
     use_primary_context();
     const char *texts[] = {user, definer};
-    std::string names[2];
     CUlinkState state;
     CUmodule module;
     void *image;
     CHECK_DRIVER(cuLinkCreate(0, nullptr, nullptr, &state));
     for (int i = 0; i < 2; i++) {
-        char name[] = "/tmp/linking_XXXXXX";
-        int file = mkstemp(name);
-        EXPECT(file >= 0);
-        std::FILE *stream = fdopen(file, "w");
+        const char *name = temporary_file();
+        std::FILE *stream = std::fopen(name, "w");
         EXPECT(std::fputs(texts[i], stream) >= 0);
         EXPECT(std::fclose(stream) == 0);
-        names[i] = name;
         CHECK_DRIVER(cuLinkAddFile(state, CU_JIT_INPUT_PTX, name, 0, nullptr, nullptr));
     }
     EXPECT_RESULT(
@@ -169,7 +164,6 @@ static void from_files()
     CHECK_DRIVER(cuModuleLoadData(&module, image));
     CHECK_DRIVER(cuLinkDestroy(state));
     check_kernel(module, 103 + 10000);
-    for (const std::string &name : names) std::remove(name.c_str());
 }
 
 // What cannot be linked is an error, and the log names it.

@@ -1,6 +1,7 @@
 /* The strongest check of the tree: for each text of the corpus except CUB's, NVIDIA's assembler
  * makes the same machine code and data from the text and from the printer's output for its tree. */
 #include "tests/ptx/support.h"
+#include "tests/temporary.h"
 
 #include <elf.h>
 #include <spawn.h>
@@ -99,23 +100,19 @@ static void check_same_code(const char *path, const char *object, const char *pr
 
 static void check_text(const char *path)
 {
-    char directory[] = "/tmp/ptx_assemble_XXXXXX";
-    char names[4][64];
-    static const char *const ends[4] = {"text.ptx", "printed.ptx", "text.cubin", "printed.cubin"};
+    static const char *names[4];
     size_t length;
     char *text = file_text(path, &length);
     struct ptx_module *module = parsed(text);
     char *printed = ptx_print(module);
     ck_assert_ptr_nonnull(printed);
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    for (int i = 0; i < 4; i++) snprintf(names[i], sizeof names[i], "%s/%s", directory, ends[i]);
+    for (int i = 0; i < 4; i++)
+        if (names[i] == NULL) names[i] = temporary_file();
     write_stripped(names[0], text);
     write_stripped(names[1], printed);
     assemble(module->target, names[0], names[2]);
     assemble(module->target, names[1], names[3]);
     check_same_code(path, names[2], names[3]);
-    for (int i = 0; i < 4; i++) unlink(names[i]);
-    rmdir(directory);
     ptx_module_destroy(module);
     free(printed);
     free(text);

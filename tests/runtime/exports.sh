@@ -12,6 +12,7 @@ names()
 names "$2" | grep -q . || { echo "no names in $2" >&2; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+trap 'exit 2' HUP INT TERM
 names "$1" >"$scratch/ours"
 names "$2" >"$scratch/theirs"
 missing=$(comm -13 "$scratch/ours" "$scratch/theirs")

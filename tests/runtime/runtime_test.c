@@ -725,7 +725,16 @@ END_TEST
 
 /* ---- what is not supported --------------------------------------------------------------- */
 
-static char trace_path[64];
+/* Makes a trace in memory: a test may end in any way. Returns its descriptor. */
+static int begin_trace(void)
+{
+    char path[64];
+    const int file = trace_create_in_memory(0, TRACE_ALL_KINDS & ~TRACE_KIND_BIT(TRACE_STACK));
+    ck_assert_int_ge(file, 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    setenv(TRACE_PATH_VARIABLE, path, 1);
+    return file;
+}
 
 START_TEST(what_is_not_supported_says_so_once)
 {
@@ -733,9 +742,7 @@ START_TEST(what_is_not_supported_says_so_once)
     char why[256], text[1000] = "";
     int pipe_ends[2], terminal = dup(2), found = 0;
     cudaExternalMemory_t memory;
-    snprintf(trace_path, sizeof trace_path, "/tmp/runtime_test_%ld", (long)getpid());
-    ck_assert_int_eq(trace_create(trace_path, 0), 0);
-    setenv(TRACE_PATH_VARIABLE, trace_path, 1);
+    const int file = begin_trace();
     ck_assert_int_eq(pipe(pipe_ends), 0);
     dup2(pipe_ends[1], 2);
     GIVES(cudaImportExternalMemory(&memory, NULL), cudaErrorNotSupported);
@@ -747,13 +754,12 @@ START_TEST(what_is_not_supported_says_so_once)
     const char *first = strstr(text, "cudaImportExternalMemory");
     ck_assert_ptr_nonnull(first);
     ck_assert_ptr_null(strstr(first + 1, "cudaImportExternalMemory"));
-    ck_assert_msg(trace_read(trace_path, &trace, why, sizeof why) == 0, "%s", why);
+    ck_assert_msg(trace_read_descriptor(file, NULL, &trace, why, sizeof why) == 0, "%s", why);
     for (size_t i = 0; i < trace.count; i++)
         found += trace.records[i].kind == TRACE_FINDING &&
                  strcmp(trace.records[i].name, "cudaImportExternalMemory") == 0;
     ck_assert_int_eq(found, 1);
     trace_free(&trace);
-    unlink(trace_path);
 }
 END_TEST
 
@@ -765,9 +771,7 @@ START_TEST(one_call_is_one_record)
     char why[256];
     void *x;
     int host[4] = {0}, mallocs = 0, copies = 0, inner = 0, launches = 0, failures = 0;
-    snprintf(trace_path, sizeof trace_path, "/tmp/runtime_test_%ld", (long)getpid());
-    ck_assert_int_eq(trace_create(trace_path, 0), 0);
-    setenv(TRACE_PATH_VARIABLE, trace_path, 1);
+    const int file = begin_trace();
     register_image("kernels.fatbin");
     OK(cudaMalloc(&x, sizeof host));
     OK(cudaMemcpyAsync(x, host, sizeof host, cudaMemcpyHostToDevice, cudaStreamPerThread));
@@ -778,7 +782,7 @@ START_TEST(one_call_is_one_record)
     launch_as_the_stub_does(arguments);
     GIVES(cudaSetDevice(44), cudaErrorInvalidDevice);
 
-    ck_assert_msg(trace_read(trace_path, &trace, why, sizeof why) == 0, "%s", why);
+    ck_assert_msg(trace_read_descriptor(file, NULL, &trace, why, sizeof why) == 0, "%s", why);
     for (size_t i = 0; i < trace.count; i++) {
         const struct trace_record *record = &trace.records[i];
         if (record->kind != TRACE_CALL) continue;
@@ -801,7 +805,6 @@ START_TEST(one_call_is_one_record)
     ck_assert(mallocs == 1 && copies == 1 && launches == 2 && failures == 1);
     ck_assert_int_eq(inner, 0); /* the driver calls inside are not the submission's */
     trace_free(&trace);
-    unlink(trace_path);
 }
 END_TEST
 

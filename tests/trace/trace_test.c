@@ -1,10 +1,12 @@
 /* Promises of trace/: nothing that was written is lost, whoever writes and however the writer ends;
  * and a reader survives a file that student code overwrote. */
+#include "tests/temporary.h"
 #include "trace/trace.h"
 
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -15,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char path[64];
+static const char *path;
 
 static void set_up(void)
 {
-    snprintf(path, sizeof path, "/tmp/trace_test_%ld", (long)getpid());
+    path = temporary_file();
     ck_assert_int_eq(trace_create(path, 0), 0);
     ck_assert_int_eq(setenv(TRACE_PATH_VARIABLE, path, 1), 0);
 }
@@ -392,7 +394,7 @@ END_TEST
 START_TEST(a_link_is_not_followed)
 {
     struct trace trace;
-    char why[256], link_path[80];
+    char why[256], link_path[PATH_MAX];
     snprintf(link_path, sizeof link_path, "%s.link", path);
     ck_assert_int_eq(symlink(path, link_path), 0);
     ck_assert_int_eq(trace_read(link_path, &trace, why, sizeof why), -1);
