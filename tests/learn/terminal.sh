@@ -9,6 +9,9 @@ command -v tmux >/dev/null || {
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/learn.XXXXXX") || exit 2
 chmod 755 "$work"
+# Killed ones leave things there.
+mkdir "$work/tmp"
+export TMPDIR="$work/tmp"
 clone=$work/clone
 failures=0
 
@@ -17,6 +20,11 @@ mux() { tmux -S "$work/socket" -f /dev/null "$@"; }
 clean_up()
 {
     mux kill-server 2>/dev/null
+    # What ran there is being ended, and writes until then.
+    for _ in $(seq 200); do
+        pgrep -f -- "--root=$clone" >/dev/null || break
+        sleep 0.05
+    done
     rm -rf "$work"
 }
 trap clean_up EXIT
