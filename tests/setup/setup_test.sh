@@ -8,6 +8,7 @@ set -eu
 root=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 failures=0
 
 # fake NAME: a command on the made-up machine; its body comes on standard input.
@@ -42,7 +43,7 @@ new_machine()
     cp "$root/emulator/cli/help.txt" "$machine/clone/emulator/cli/"
     cp "$root/grader/lessons/02_streams/judge.c" "$machine/clone/grader/lessons/02_streams/"
     : >"$machine/calls"
-    for tool in sh cat chmod cksum cmp cp cut dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
+    for tool in sh cat chmod cksum cmp cp cut dirname env find flock grep head ln ls mkdir mktemp mv readlink rm rmdir sed \
         sha256sum sleep tail touch tr uname xargs; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
@@ -367,6 +368,17 @@ expect 'libnvrtc-builtins.so' [ -e "$toolkit/cuda/lib64/libnvrtc-builtins.so" ]
 : >"$machine/calls"
 selftest OVERLAP_TOOLKIT=wheels OFFLINE=yes
 expect_status 0
+# What a test leaves behind is named, and removed.
+fake ctest <<'END'
+: >"$TMPDIR/of_a_test"
+END
+mkdir "$machine/temporary"
+selftest OVERLAP_TOOLKIT=wheels OFFLINE=yes TMPDIR="$machine/temporary"
+expect_status 1
+expect_said 'left behind in TMPDIR'
+expect_said './of_a_test'
+expect 'nothing stays' [ -z "$(ls -A "$machine/temporary")" ]
+fake ctest </dev/null
 # In CI what a test would be skipped without is installed; where it cannot be, the tests go on.
 if ! /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
     expect_no_call apt-get
