@@ -7,6 +7,7 @@ nvcc=$1 emulator=$2 libraries=$3 probe=$4 folder=$5 program=$6
 mkdir -p "$folder"
 binary=$(mktemp "$folder/measure.XXXXXX")
 trap 'rm -f "$binary"' EXIT
+trap 'exit 2' HUP INT TERM
 echo "compiling $(basename "$(dirname "$program")")/${program##*/} ..." >&2
 "$nvcc" -cudart shared -O2 -gencode=arch=compute_75,code=compute_75 -I. -o "$binary" "$program" \
     kernels/multiply_divide.cu

@@ -10,6 +10,7 @@ what=$2
 times=${3:-3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 # Hundredths of a second, of user and system, that all that was waited for has used.
 used()

@@ -17,6 +17,7 @@ done
 mkdir -p "$cache"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 # ---- the kernel, and its way to our files --------------------------------------------------------
 

@@ -6,6 +6,7 @@ set -eu
 root=$1 build=$2
 work=$(mktemp -d "${TMPDIR:-/tmp}/lesson.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 copy=$work/overlap
 
 # Without the device, which takes long to build, and without what only tests the project.

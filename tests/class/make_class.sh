@@ -9,6 +9,7 @@ root=$1 folder=$2 count=$3 lessons=${4:-all}
 . "$root/tests/lessons/hand_in.sh"
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
+trap 'exit 2' HUP INT TERM
 
 mkdir -p "$folder"
 : >"$folder.made"

@@ -10,6 +10,7 @@ root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
 grader=$(readlink -f "$1") count=${2:-300} jobs=${3:-2} lessons=${4:-all}
 work=$(mktemp -d "${TMPDIR:-/tmp}/measure.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 "$root/tests/class/make_class.sh" "$root" "$work/class" "$count" "$lessons"
 
 # What it takes is asked of the children that were waited for, and the clock on the wall.

@@ -7,6 +7,7 @@ render=$1 root=$2 keep=${3-}
 browser=$(command -v chromium || command -v chromium-browser) || exit 77
 work=$(mktemp -d "${TMPDIR:-/tmp}/page.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 browse()
 {

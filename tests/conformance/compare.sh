@@ -3,5 +3,6 @@
 set -eu
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
+trap 'exit 2' HUP INT TERM
 "$1" >"$output" 2>/dev/null
 diff "$2" "$output"

@@ -14,6 +14,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 toolkit=${CUDA_HOME:-/usr/local/cuda}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 mkdir -p "$folder"
 log=$folder/log.txt
 : >"$log"

@@ -5,6 +5,7 @@ emulate=$1 program=$2 name=$3
 golden=$(dirname "$0")/programs.golden
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 sed -n "s/^$name //p" "$golden" >"$work/golden"
 status=0
 for way in 'OVERLAP_RACES=on OVERLAP_WORKERS=1' 'OVERLAP_RACES=on OVERLAP_WORKERS=2' \

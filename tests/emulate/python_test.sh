@@ -7,6 +7,7 @@ emulate=$1
 source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 failures=0
 python=$(python3 -c 'import sys, ctypes; print(sys.implementation.name, sys.executable)' 2>/dev/null)
 case $python in

@@ -7,6 +7,7 @@ set -u
 part=$1 emulate=$2 subjects=$3 nvcc=$4 nvrtc=$5 nvjitlink=$6
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 failures=0
 cd "$work" || exit 1
 XDG_CACHE_HOME=$work/cache

@@ -117,6 +117,7 @@ fi
 # Not below /tmp, of which a contained program has its own.
 work=$(mktemp -d "$(dirname "$grader")/hostile.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 state >"$work/before"
 # The slow ones, which wait for a limit, go first.
 printf '%s\n' "$@" | awk '{ print (/^(stall|source|forge-early)/ ? 0 : 1) " " $0 }' | sort -s -k1,1n |

@@ -23,6 +23,7 @@ done
 if command -v xgettext >/dev/null && command -v msgcmp >/dev/null; then
     words=$(mktemp)
     trap 'rm -f "$words"' EXIT
+    trap 'exit 2' HUP INT TERM
     find "$root/grader/learn" -name '*.c' | LC_ALL=C sort |
         xgettext --files-from=- --language=C --from-code=UTF-8 --keyword --keyword=_ \
             --keyword=N_ --output="$words"

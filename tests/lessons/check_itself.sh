@@ -7,6 +7,7 @@ set -u
 grader=$1 root=$2
 work=$(mktemp -d "${TMPDIR:-/tmp}/itself.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 lesson=01_device_sync
 mistakes=$work/tests/mistakes/$lesson
 failures=0

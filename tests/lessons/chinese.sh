@@ -8,6 +8,7 @@ grader=$1 root=$2
 . "$root/tests/lessons/hand_in.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 status=0
 
 # english WHAT: three or more plain English words in a row in $work/said.

@@ -11,6 +11,7 @@ set -u
 grader=$1 root=$2 only=${3-}
 work=$(mktemp -d "${TMPDIR:-/tmp}/contracts.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 page=$root/docs/contracts.md
 failures=0
 

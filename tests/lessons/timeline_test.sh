@@ -7,6 +7,7 @@ grader=$1 root=$2
 . "$root/tests/lessons/hand_in.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 status=0
 
 wrong()

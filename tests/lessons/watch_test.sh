@@ -6,6 +6,7 @@ set -eu
 root=$1 build=$2 nvcc=$3
 work=$(mktemp -d "${TMPDIR:-/tmp}/watch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 cd "$root"
 
 # The program is not of our build: if that is with AddressSanitizer, its library comes late.

@@ -14,6 +14,7 @@ root=$(readlink -f "$here/../..")
 page=$here/first_failures.golden
 work=$(mktemp -d "${TMPDIR:-/tmp}/first.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 for lesson in "$here"/[0-9][0-9]_*; do
     name=${lesson##*/}

@@ -66,6 +66,7 @@ for word; do
 done
 grader=$build/grader/grader
 [ -n "$out" ] || { out=$(mktemp -d) && trap 'rm -rf "$out"' EXIT; }
+trap 'exit 2' HUP INT TERM
 mkdir -p "$out"
 end=$(($(date +%s) + seconds))
 

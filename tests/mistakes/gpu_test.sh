@@ -5,6 +5,7 @@ set -u
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpu.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 mkdir -p "$work/build/grader"
 cat >"$work/build/grader/grader" <<END
 #!/bin/sh

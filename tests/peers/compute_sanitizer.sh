@@ -113,6 +113,7 @@ if [ -z "$prepare" ] && [ ! -x "$sanitizer" ]; then
     exit 2
 fi
 [ -n "$out" ] || { out=$(mktemp -d) && trap 'rm -rf "$out"' EXIT; }
+trap 'exit 2' HUP INT TERM
 mkdir -p "$out"
 out=$(readlink -f "$out")
 end=$(($(date +%s) + seconds))

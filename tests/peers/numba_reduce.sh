@@ -33,6 +33,7 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 # As cmake/overlap.cmake has a submission compiled: PTX, and the code of the GPU that is there.
 set -- -gencode=arch=compute_75,code=compute_75
 chip=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n '1s/\.//p')

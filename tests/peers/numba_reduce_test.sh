@@ -9,6 +9,7 @@ script=$(dirname "$(readlink -f "$0")")/numba_reduce.sh
 PATH=$(dirname "$2"):$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 XDG_CACHE_HOME=$work
 export PATH XDG_CACHE_HOME
 unset CUDA_HOME CUDA_ROOT CUDA_PATH PYTHON

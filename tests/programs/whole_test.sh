@@ -14,6 +14,7 @@ sources=$2
 executable=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 cd "$work" || exit 1
 failures=0
 

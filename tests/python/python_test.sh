@@ -38,6 +38,7 @@ fi
 cmp -s "$requirements" "$venv/installed" || skip 'the packages are not installed'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR TRITON_CACHE_DIR TRITON_PTXAS_PATH
 unset TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR OVERLAP_FAIL OVERLAP_QUIET
 XDG_CACHE_HOME=$work

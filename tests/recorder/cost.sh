@@ -15,6 +15,7 @@ times=${2:-8}
 }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 # The grader finds its build by its own place: this one lacks the recorder.
 mkdir -p "$work/without/grader"

@@ -14,6 +14,7 @@ nvcc=${2:-nvcc}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 "$nvcc" -cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo -g -shared \
     -Xcompiler -fPIC -o "$work/lesson.so" "$here/sample.cu"

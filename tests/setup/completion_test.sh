@@ -51,6 +51,7 @@ ask_zsh()
 cd "$root" || exit 2
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
+trap 'exit 2' HUP INT TERM
 for shell in bash fish zsh; do
     complete_as "$shell" './grade strea' streams
     complete_as "$shell" './grade --random-or' '--random-orders=.*'

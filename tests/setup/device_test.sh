@@ -14,6 +14,7 @@ build=$3
 nvcc=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 place="$work/un packed"
 mkdir "$place" "$work/nothing" "$work/empty"
 umask 077 # packages are for everybody all the same

@@ -11,6 +11,7 @@ python3 -c 'import yaml' 2>/dev/null || { echo 'skipped: python3 has no yaml' &&
 [ "$(id -u)" -eq 0 ] || { echo 'skipped: it is for root' && exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 mkdir "$work/release" "$work/project" "$work/said"
 cpack --config "$build/CPackConfig.cmake" -B "$work/made" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
 cp "$work"/made/*.deb "$wheel" "$work/release"

@@ -6,6 +6,7 @@ set -eu
 root=$1 nvcc=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 mkdir "$work/bin"
 printf '#!/bin/sh\necho 9.0\necho 8.0\necho 9.0\n' >"$work/bin/nvidia-smi"
 chmod +x "$work/bin/nvidia-smi"

@@ -9,6 +9,7 @@ build=$2
 toolkit=$(dirname "$(dirname "$3")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 place="$work/un packed"
 
 cmake --install "$build" --strip --prefix "$work/made" >"$work/log" 2>&1 || {

@@ -5,6 +5,7 @@ set -eu
 unset LD_LIBRARY_PATH
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+trap 'exit 2' HUP INT TERM
 cd "$scratch"
 
 for file; do

@@ -13,6 +13,7 @@ done
 work=$(mktemp -d)
 template=$work/sentences.pot
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 po/update --template | sed "s/charset=CHARSET/charset=UTF-8/" >"$template"
 grep -q '^msgid "Why:  "' "$template" || {
     echo "po/update --template finds no sentences"

@@ -6,6 +6,7 @@
 #   format     C and CUDA are as clang-format 14 with our .clang-format leaves them
 #   private    a room's private header (parts.h, private.h, internal.h) is included inside it only
 #   shell      shellcheck has nothing to say
+#   temporary  what makes a temporary file removes it, however it ends, and asks TMPDIR where
 # Exit status 0, 1 with the offending lines, 77 where the tool (or git) is missing.
 set -eu
 rule=$1
@@ -83,6 +84,20 @@ shell()
     done
 }
 
+# A script that a signal ends does what its EXIT says only where a trap exits. What a test names in
+# /tmp itself is not seen by ./selftest, which looks at TMPDIR.
+temporary()
+{
+    our_git grep -lE '\bmktemp\b' | grep -vE '\.(c|h|md|py)$' | while IFS= read -r file; do
+        if [ "$file" = tests/style/style.sh ] || [ ! -f "$file" ]; then continue; fi
+        grep -qE '\btrap .* EXIT\b' "$file" || echo "$file: mktemp, and no trap that removes it at EXIT"
+        grep -qE "\btrap 'exit [0-9]+' HUP INT TERM\b" "$file" ||
+            echo "$file: mktemp, and no trap 'exit N' HUP INT TERM"
+    done
+    files | grep -E '\.(c|h|cu|cuh)$' | xargs -d '\n' grep -nE '"/tmp/[^"]*(XXXXXX|%)' |
+        sed 's|$|   <- not below TMPDIR: tests/temporary.h, trace/scratch.h|'
+}
+
 our_git ls-files >/dev/null 2>&1 || skip 'this folder is no git clone'
 case $rule in
 lines) findings=$(lines) ;;
@@ -91,6 +106,7 @@ blanks) findings=$(blanks) ;;
 format) findings=$(format) ;;
 private) findings=$(private) ;;
 shell) findings=$(shell) ;;
+temporary) findings=$(temporary) ;;
 *) findings="no such rule: $rule" ;;
 esac
 [ -z "$findings" ] && exit 0

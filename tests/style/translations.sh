@@ -10,6 +10,7 @@ export LC_ALL=C
 cd "$1"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 # What a translation leaves as it is: the form of the text on stdin, a line for each part.
 form()

@@ -5,6 +5,7 @@ rule=$(dirname "$(realpath "$0")")/translations.sh
 root=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 lesson=lessons/02_streams
 answers=solutions/02_streams
 

@@ -10,6 +10,7 @@ root=$(readlink -f "$here/../..")
 build=$(readlink -f "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 
 for lesson in 08_life/life 09_honest_timing/timing 12_matmul/matmul; do

@@ -31,6 +31,7 @@ grader=$build/grader/grader
 work=$(mktemp -d)
 load=
 trap 'rm -rf "$work"; [ -z "$load" ] || kill "$load"' EXIT
+trap 'exit 2' HUP INT TERM
 end=$(($(date +%s) + seconds))
 if [ -z "$lessons" ]; then
     for lesson in "$root"/solutions/[0-9][0-9]_*; do lessons="$lessons ${lesson##*/}"; done

@@ -18,6 +18,7 @@ build=$(readlink -f "$1")
 what=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 
 rows()
 {

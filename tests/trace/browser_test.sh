@@ -6,6 +6,7 @@ set -eu
 browser=$(command -v chromium || command -v chromium-browser) || exit 77
 work=$(mktemp -d "${TMPDIR:-/tmp}/timeline.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 "$1" "$work"
 {
     cat <<'END'
