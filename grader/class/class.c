@@ -460,6 +460,21 @@ static void tell_list(const char *title, const json_t *list, const char *key)
     }
 }
 
+/* What was wrong with the way something was handed in may have cost points that its author has
+ * earned. */
+static void tell_notes(const struct class *class)
+{
+    size_t told = 0;
+
+    for (size_t i = 0; i < class->count; i++) {
+        const struct pupil *pupil = &class->pupils[i];
+        const bool absent = json_array_size(json_list(pupil->entry, "sources")) == 0;
+        if (absent || pupil->note.size == 0) continue;
+        if (told++ == 0) printf("Look at how these were handed in:\n");
+        printf("  %s: %s\n", json_text(pupil->entry, "name"), text_string(&pupil->note));
+    }
+}
+
 static void tell_sums(const struct class *class)
 {
     const size_t count = class->count - class->absent;
@@ -489,6 +504,7 @@ static int report_all(struct class *class)
         result = 2;
     }
     json_decref(all);
+    tell_notes(class);
     tell_sums(class);
     return result != 0 || class->troubled > 0 ? 2 : 0;
 }

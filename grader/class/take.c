@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #define MOST_LOOKED_AT 50000
 #define FILE_LIMIT ((size_t)1 << 20) /* the same as on the compiler's side */
 #define MOST_FILES 64
+#define MOST_NAMED 5
 #define MOST_SECONDS 300
 #define MOST_MEMORY ((rlim_t)2 << 30)
 #define WHY_LIMIT 2000
@@ -35,6 +37,8 @@ struct hunt {
     struct place_found *found;
     size_t count;
     size_t looked_at;
+    struct text files; /* the first that were found, whatever their names: "a.c, b.pdf" */
+    size_t file_count;
 };
 
 /* Returns what is behind a path's last slash. */
@@ -58,19 +62,60 @@ static bool is_passed_over(const char *name)
     return false;
 }
 
-/* Ranks a file of a lesson's name: a folder with the lesson's name is better than another, and a
- * place near the top better than one far below. Canvas puts the sender before a name, and "-1"
- * after it. */
+/* Returns what is behind a mark of a copy at the beginning of `at`, or `at`: "-2", "(1)", "copy".
+ */
+static const char *behind_copy_mark(const char *at)
+{
+    static const char *const words[] = {"- copy", "-copy", "_copy", "copy"};
+
+    while (*at == ' ') at++;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncasecmp(at, words[i], strlen(words[i])) == 0) return at + strlen(words[i]);
+    if (*at != '-' && *at != '(') return at;
+    const size_t digits = strspn(at + 1, "0123456789");
+    if (digits == 0 || (*at == '(' && at[1 + digits] != ')')) return at;
+    return at + 1 + digits + (*at == '(');
+}
+
+/* Returns true for a lesson's file by another spelling of its name: in capitals, or what a browser,
+ * a desktop, an editor or a second attempt makes of it ("streams (1).c", "streams - Copy.c",
+ * "Streams-2.C", "streams.c.txt"). */
+static bool is_like(const char *name, const char *file)
+{
+    const size_t stem = strcspn(file, "."), length = strlen(name);
+    char plain[256];
+    const char *at = plain + stem, *end = plain;
+
+    if (length >= sizeof plain || length < stem || strncasecmp(name, file, stem) != 0) return false;
+    memcpy(plain, name, length + 1);
+    if (length > 4 && strcasecmp(plain + length - 4, ".txt") == 0) plain[length - 4] = '\0';
+    end = strrchr(plain, '.');
+    if (end == NULL || strcasecmp(end, file + stem) != 0) return false;
+    while (at < end) {
+        const char *behind = behind_copy_mark(at);
+        if (behind == at) return false;
+        at = behind;
+    }
+    return at == end;
+}
+
+/* Ranks a file of a lesson's name: the name itself is better than another spelling of it, a folder
+ * with the lesson's name better than another, and a place near the top better than one far below.
+ */
 static void look_at_file(struct hunt *hunt, const char *folder, const char *name, unsigned depth)
 {
     const char *last = last_part(folder);
 
+    if (name[0] != '.' && hunt->file_count++ < MOST_NAMED)
+        text_format(&hunt->files, "%s%s", hunt->file_count > 1 ? ", " : "", name);
     for (size_t i = 0; i < hunt->count; i++) {
         struct place_found *place = &hunt->found[i];
         for (const char *const *file = place->lesson->files; *file != NULL; file++) {
-            if (strcmp(*file, name) != 0) continue;
-            const unsigned rank =
-                depth + (strcmp(last, place->lesson->folder) == 0 ? 0 : MOST_DEPTH + 1);
+            const bool exact = strcmp(*file, name) == 0;
+            if (!exact && !is_like(name, *file)) continue;
+            const unsigned rank = depth +
+                                  (strcmp(last, place->lesson->folder) == 0 ? 0 : MOST_DEPTH + 1) +
+                                  (exact ? 0 : 2 * (MOST_DEPTH + 1));
             if (rank >= place->rank) continue;
             place->rank = rank;
             snprintf(place->folder, sizeof place->folder, "%s", folder);
@@ -147,7 +192,10 @@ static enum unpacked copy_file(const char *from, const char *to, struct text *wh
     enum unpacked result = UNPACKED;
 
     if (files_read(from, FILE_LIMIT, &content) != 0) {
-        text_format(why, "%s cannot be read: %s", from, strerror(errno));
+        if (errno == EFBIG)
+            text_format(why, "%s has more than %zu KiB", from, FILE_LIMIT >> 10);
+        else
+            text_format(why, "%s cannot be read: %s", from, strerror(errno));
         result = UNPACK_BAD;
     } else if (files_replace(to, text_string(&content), content.size) != 0) {
         text_format(why, "%s cannot be written: %s", to, strerror(errno));
@@ -241,6 +289,32 @@ static bool is_of_another(const struct hunt *hunt, const struct lesson *lesson, 
     return false;
 }
 
+/* Copies the lesson's files that are there only under another spelling of their name, and says so.
+ * Of several the last one in the alphabet is taken, which "(2)" is of "(1)" and "(2)". */
+static enum unpacked copy_like(const struct place_found *place, struct dirent *const *names,
+                               int count, const char *to, struct text *why)
+{
+    char from[PATH_MAX], path[PATH_MAX];
+
+    for (const char *const *file = place->lesson->files; *file != NULL; file++) {
+        const char *like = NULL;
+        bool exact = false;
+        for (int i = 0; i < count; i++) {
+            exact = exact || strcmp(names[i]->d_name, *file) == 0;
+            if (is_like(names[i]->d_name, *file)) like = names[i]->d_name;
+        }
+        if (exact || like == NULL ||
+            snprintf(from, sizeof from, "%s/%s", place->folder, like) >= (int)sizeof from ||
+            snprintf(path, sizeof path, "%s/%s/%s", to, place->lesson->folder, *file) >=
+                (int)sizeof path - 8)
+            continue;
+        if (why->size > 0) text_add(why, "; ");
+        text_format(why, "%s was taken for %s", like, *file);
+        if (copy_file(from, path, why) == UNPACK_TROUBLE) return UNPACK_TROUBLE;
+    }
+    return UNPACKED;
+}
+
 static enum unpacked copy_lesson(const struct hunt *hunt, const struct place_found *place,
                                  const char *to, struct text *why)
 {
@@ -267,8 +341,9 @@ static enum unpacked copy_lesson(const struct hunt *hunt, const struct place_fou
             result = copy_file(from, path, why);
             taken++;
         }
-        free(names[i]);
     }
+    if (result != UNPACK_TROUBLE) result = copy_like(place, names, count, to, why);
+    for (int i = 0; i < count; i++) free(names[i]);
     free(names);
     return result == UNPACK_TROUBLE ? result : UNPACKED;
 }
@@ -303,9 +378,13 @@ static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, 
         if (copy_lesson(hunt, &hunt->found[i], folder, why) == UNPACK_TROUBLE)
             return INTAKE_TROUBLE;
     if (found_anything(hunt)) return INTAKE_READY;
-    if (result == UNPACKED && why->size == 0)
+    if (result == UNPACKED && why->size == 0) {
         text_format(why, "no file of a lesson is in it: %s and the like",
                     hunt->count > 0 ? hunt->found[0].lesson->files[0] : "name.c");
+        if (hunt->file_count > 0)
+            text_format(why, "; there is %s%s", text_string(&hunt->files),
+                        hunt->file_count > MOST_NAMED ? ", ..." : "");
+    }
     return INTAKE_BAD;
 }
 

@@ -141,6 +141,42 @@ names()
     expect 'an absent one without points' grep -q '^"Absent One","19","","","",,' "$work/canvas.csv"
 }
 
+# part: files under another spelling of their names are taken; what else was handed in is told
+spellings()
+{
+    mkdir -p "$work/in/browser" "$work/in/desktop/01_sum" "$work/in/both" "$work/in/two" "$work/in/near" \
+        "$work/in/large"
+    sum=$stand_in/solutions/01_sum/sum.c twice=$stand_in/solutions/02_twice/twice.h
+    wrong "$work/wrong"
+    cp "$sum" "$work/in/browser/sum (1).c"
+    cp "$twice" "$work/in/browser/TWICE.H"
+    cp "$sum" "$work/in/desktop/01_sum/Sum - Copy (2).c"
+    cp "$twice" "$work/in/desktop/twice.h.txt"
+    cp "$sum" "$twice" "$work/in/both"
+    cp "$work/wrong/01_sum/sum.c" "$work/in/both/sum (1).c"
+    cp "$work/wrong/01_sum/sum.c" "$work/in/two/sum (1).c"
+    cp "$sum" "$work/in/two/sum (2).c"
+    cp "$twice" "$work/in/two"
+    for name in sums.c sum2.c sum.cc my-sum.c 'sum (x).c' sum-.c notes.pdf; do
+        cp "$sum" "$work/in/near/$name"
+    done
+    cp "$twice" "$work/in/large"
+    head -c 2000000 /dev/zero | tr '\0' ' ' >"$work/in/large/sum.c"
+    class 0
+    points browser 5
+    points desktop 5
+    points both 5
+    points two 5
+    points near 0
+    said 'Look at how these were handed in:'
+    said 'browser: sum (1).c was taken for sum.c; TWICE.H was taken for twice.h'
+    said 'desktop: Sum - Copy (2).c was taken for sum.c; twice.h.txt was taken for twice.h'
+    said 'two: sum (2).c was taken for sum.c'
+    said 'near: no file of a lesson is in it: sum.c and the like; there is my-sum.c, notes.pdf, sum (x).c, '
+    said 'large/sum.c has more than 1024 KiB'
+    expect 'nothing of what is as it should be' sh -c "! grep -q '^  both' '$work/out'"
+}
+
 # Puts a repository into $work/in/$1 that is made of Ada's by `$2` in its .git: nothing of hers is to be
 # handed in as another's.
 borrowed()
