@@ -1,5 +1,6 @@
-/* temporary: files and folders of a test's own, below TMPDIR, which are not left behind, whether or
- * not it passes. For C and for CUDA C++.
+/* temporary: files and folders of a test's own, below TMPDIR, which go when it exits. A test of
+ * Check that fails ends by _exit, and leaves them, as does one that a signal ends: ./selftest
+ * removes those. For C and for CUDA C++.
  */
 #ifndef OVERLAP_TESTS_TEMPORARY_H
 #define OVERLAP_TESTS_TEMPORARY_H

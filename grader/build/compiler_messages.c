@@ -45,12 +45,31 @@ static const char *error_in(const char *line)
     return NULL;
 }
 
+/* Returns true where the linker misses what only the lesson's own code asks for: the submission
+ * does not define it. Sets result->what; the linker's lines name no file of the student's. */
+static bool explain_missing(const char *error, struct compiled *result)
+{
+    static const char sign[] = "undefined reference to `";
+    struct text missing = {0};
+
+    if (strncmp(error, sign, sizeof sign - 1) != 0) return false;
+    error += sizeof sign - 1;
+    const char *end = strrchr(error, '\'');
+    text_add_quoted(&missing, error, end != NULL ? (size_t)(end - error) : strlen(error));
+    snprintf(result->what, sizeof result->what,
+             _("It does not compile: %.200s, which the lesson calls, is nowhere defined."),
+             text_string(&missing));
+    text_free(&missing);
+    return true;
+}
+
 void compiler_messages_explain(const struct handed_in *handed_in, const char *said, size_t size,
                                struct compiled *result)
 {
     struct text shown = {0}, quoted = {0}, message = {0};
     const char *const *file = handed_in->lesson->files;
     const char *first = NULL;
+    bool missing = false;
 
     for (size_t start = 0; start < size;) {
         const char *end = memchr(said + start, '\n', size - start);
@@ -63,6 +82,7 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
         /* Warnings before the first error are left out, because the error stops the compilation. */
         if (error != NULL && first == NULL) {
             first = error;
+            missing = name == NULL && explain_missing(error, result);
             text_add_quoted(&message, error, strlen(error));
             if (name != NULL) {
                 snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s",
@@ -80,6 +100,11 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
     if (result->place.file[0] == '\0')
         snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
                  *file);
+    if (missing) {
+        text_free(&shown);
+        text_free(&message);
+        return;
+    }
     if (first != NULL)
         snprintf(result->what, sizeof result->what, _("It does not compile: %.240s"),
                  text_string(&message));

@@ -70,6 +70,23 @@ static int refuse_file(const struct handed_in *handed_in, const char *name, cons
     return -1;
 }
 
+/* Refuses what a compiler would call hundreds of stray characters. Returns 0, or -1. */
+static int check_text(const struct handed_in *handed_in, const char *name, const char *bytes,
+                      size_t size, struct compiled *result)
+{
+    const char *zero = memchr(bytes, '\0', size);
+    char why[200];
+    unsigned line = 1;
+
+    if (size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
+        return refuse_file(handed_in, name,
+                           _("it is saved as UTF-16, and the compiler reads UTF-8"), result);
+    if (zero == NULL) return 0;
+    for (const char *at = bytes; at < zero; at++) line += *at == '\n';
+    snprintf(why, sizeof why, _("it is no text: line %u holds a byte that is 0"), line);
+    return refuse_file(handed_in, name, why, result);
+}
+
 static int take_file(const struct handed_in *handed_in, int folder, const char *name,
                      const char *to, struct sha256 *hash, struct compiled *result)
 {
@@ -83,6 +100,8 @@ static int take_file(const struct handed_in *handed_in, int folder, const char *
             trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.100s", name);
         else
             refuse_file(handed_in, name, in_words(errno), result);
+    } else if (check_text(handed_in, name, text_string(&content), content.size, result) != 0) {
+        /* it is said */
     } else if ((result->place.line = intake_refused_line(text_string(&content), content.size, why,
                                                          sizeof why)) != 0) {
         snprintf(result->what, sizeof result->what, "%s", why);

@@ -192,10 +192,14 @@ static enum unpacked copy_file(const char *from, const char *to, struct text *wh
     enum unpacked result = UNPACKED;
 
     if (files_read(from, FILE_LIMIT, &content) != 0) {
-        if (errno == EFBIG)
+        const int error = errno;
+        if (error == EFBIG)
             text_format(why, "%s has more than %zu KiB", from, FILE_LIMIT >> 10);
         else
-            text_format(why, "%s cannot be read: %s", from, strerror(errno));
+            text_format(why, "%s cannot be read: %s", from, strerror(error));
+        /* As long, so that its lesson is told the same, and not that nothing was handed in. */
+        if (error == EFBIG && files_replace(to, "", 0) == 0 && truncate(to, FILE_LIMIT + 1) != 0)
+            unlink(to);
         result = UNPACK_BAD;
     } else if (files_replace(to, text_string(&content), content.size) != 0) {
         text_format(why, "%s cannot be written: %s", to, strerror(errno));

@@ -537,6 +537,8 @@ START_TEST(no_lesson_is_lost_with_its_process)
     char output[300], stat[64], line[512];
     int status, parent = 0;
     snprintf(output, sizeof output, "%s/told", support_folder());
+    /* What is killed leaves its temporary folder. */
+    setenv("TMPDIR", support_folder(), 1);
     const pid_t child = grade_without_end("--jobs=2", output);
     const struct descendants_usage usage = descendants_usage(child, 0);
     for (unsigned i = 0; i < usage.processes; i++) {

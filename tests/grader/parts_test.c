@@ -405,7 +405,7 @@ static const struct {
      9, "It does not compile: undefined reference to `helper'"},
     {"/usr/bin/ld: drive.o: in function `drive_main':\ndrive.c:11: undefined reference to "
      "`sum_array'\n",
-     0, "It does not compile: undefined reference to `sum_array'"},
+     0, "It does not compile: sum_array, which the lesson calls, is nowhere defined."},
     {"no space left", 0, "It does not compile."},
 };
 
@@ -418,8 +418,10 @@ START_TEST(messages_are_explained)
     ck_assert_str_eq(compiled.what, messages[_i].what);
     ck_assert_uint_eq(compiled.place.line, messages[_i].line);
     ck_assert_str_eq(compiled.place.file, "lessons/01_sum/sum.c");
-    ck_assert_ptr_nonnull(compiled.said);
-    ck_assert_int_eq(strncmp(compiled.said, "  | ", 4), 0);
+    if (strstr(messages[_i].what, "nowhere") != NULL)
+        ck_assert_ptr_null(compiled.said); /* it would name files of the grader's alone */
+    else
+        ck_assert_int_eq(strncmp(compiled.said, "  | ", 4), 0);
     compiled_free(&compiled);
 }
 END_TEST
