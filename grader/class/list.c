@@ -122,14 +122,23 @@ static bool is_plain(const char *folder, const char *entry, struct owner *owner)
 /* Makes a unique name that every file system accepts. */
 static void make_key(const json_t *entries, const char *name, char *key, size_t size)
 {
+    struct text shown = {0};
     size_t length = 0;
 
-    for (const char *at = name; *at != '\0' && length < NAME_LIMIT; at++) {
+    /* What is left of bytes beyond ASCII is characters that are seen: letters of any language. */
+    text_add_quoted(&shown, name, strlen(name));
+    for (const char *at = text_string(&shown); *at != '\0' && length < NAME_LIMIT; at++) {
         const unsigned char c = (unsigned char)*at;
-        const bool plain = isalnum(c) || strchr("._-", c) != NULL;
+        const bool plain = c >= 0x80 || isalnum(c) || strchr("._-", c) != NULL;
         if (plain && !(length == 0 && c == '.')) key[length++] = (char)c;
         if (!plain && length > 0 && key[length - 1] != '_') key[length++] = '_';
     }
+    /* The limit may have cut a character. */
+    if (length == NAME_LIMIT) {
+        while (length > 0 && ((unsigned char)key[length - 1] & 0xc0) == 0x80) length--;
+        if (length > 0 && (unsigned char)key[length - 1] >= 0x80) length--;
+    }
+    text_free(&shown);
     if (length == 0) length = (size_t)snprintf(key, size, "submission");
     key[length] = '\0';
     for (unsigned i = 2; json_find(entries, "key", key) != NULL; i++)

@@ -116,14 +116,21 @@ names()
     git_here clone -q --bare "$work/in/repository" "$work/elsewhere"
     echo "file://$work/elsewhere" >"$work/in/link.url"
     right "$work/in/ren$(printf '\351')e" # from an archive of Windows: no UTF-8
+    right "$work/in/李雷"
+    long=$(printf '芳%.0s' $(seq 60)) # a key is not as long
+    right "$work/in/$long"
     mkdir "$work/in/empty"
     echo notes >"$work/in/README"
     mkdir "$work/in/.hidden" "$work/in/ada.graded" # names that are not a student's
     echo >"$work/in/.DS_Store"
     printf 'Student,ID,Email\r\n"Lovelace, Ada",17,ada@x\r\nGrace Hopper,18,grace@x\r\nAbsent One,19,\r\n' \
         >"$work/roster.csv"
-    class 0 --roster="$work/roster.csv" --report="canvas:$work/canvas.csv"
+    class 0 --roster="$work/roster.csv" --report="canvas:$work/canvas.csv" --report="pages:$work/pages/"
     points 'Lovelace, Ada' 5
+    points 李雷 5
+    points "$long" 5
+    expect 'a page under the own name' [ -s "$work/pages/李雷.html" ]
+    expect 'no half of a letter' [ -s "$work/pages/$(printf '芳%.0s' $(seq 33)).html" ]
     points 'Grace Hopper' 5
     points barbara 4
     points repository 5
@@ -134,7 +141,7 @@ names()
     said 'left out, no submission: README'
     said "ends in .graded is not a student's: .hidden, ada.graded"
     said 'barbara is not in the roster'
-    said '8 submissions, 8 graded now, 0 unchanged, 0 not judged'
+    said '10 submissions, 10 graded now, 0 unchanged, 0 not judged'
     said 'Of the roster 1 handed in nothing.'
     expect 'nothing of a repository was run' [ ! -e "$work/was_run" ]
     expect 'numbers of the roster' grep -q '^"Lovelace, Ada","17"' "$work/canvas.csv"
