@@ -194,9 +194,9 @@ static enum unpacked copy_file(const char *from, const char *to, struct text *wh
     if (files_read(from, FILE_LIMIT, &content) != 0) {
         const int error = errno;
         if (error == EFBIG)
-            text_format(why, "%s has more than %zu KiB", from, FILE_LIMIT >> 10);
+            text_format(why, "%s has more than %zu KiB", last_part(from), FILE_LIMIT >> 10);
         else
-            text_format(why, "%s cannot be read: %s", from, strerror(error));
+            text_format(why, "%s cannot be read: %s", last_part(from), strerror(error));
         /* As long, so that its lesson is told the same, and not that nothing was handed in. */
         if (error == EFBIG && files_replace(to, "", 0) == 0 && truncate(to, FILE_LIMIT + 1) != 0)
             unlink(to);

@@ -180,7 +180,7 @@ spellings()
     said 'desktop: Sum - Copy (2).c was taken for sum.c; twice.h.txt was taken for twice.h'
     said 'two: sum (2).c was taken for sum.c'
     said 'near: no file of a lesson is in it: sum.c and the like; there is my-sum.c, notes.pdf, sum (x).c, '
-    said 'large/sum.c has more than 1024 KiB'
+    said 'large: sum.c has more than 1024 KiB'
     expect 'its student is told' \
         [ "$(record large '"it is longer than 1 MiB" in str(r["lessons"][0]["checks"][0])')" = True ]
     expect 'nothing of what is as it should be' sh -c "! grep -q '^  both' '$work/out'"
