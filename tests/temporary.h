@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TEMPORARY_MOST = 8, TEMPORARY_PATH = 256 };
+enum { TEMPORARY_MOST = 64 /* of all tests, without forks */, TEMPORARY_PATH = 256 };
 
 static char temporary_paths[TEMPORARY_MOST][TEMPORARY_PATH];
 static int temporary_count;

@@ -168,6 +168,7 @@ START_TEST(where_none_can_be_made_is_said)
     struct scratch scratch;
     char longest[PATH_MAX];
 
+    removed[0] = '\0';
     ck_assert_int_eq(scratch_make(&scratch, "/nowhere/at/all", "tool", remove_it), -1);
     ck_assert_int_eq(errno, ENOENT);
     scratch_remove(&scratch, remove_it);
@@ -176,7 +177,7 @@ START_TEST(where_none_can_be_made_is_said)
     longest[sizeof longest - 1] = '\0';
     ck_assert_int_eq(scratch_make(&scratch, longest, "tool", remove_it), -1);
     ck_assert_int_eq(errno, ENAMETOOLONG);
-    ck_assert_str_eq(removed, "");
+    ck_assert_str_eq(removed, ""); /* nothing was */
 }
 END_TEST
 
