@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TEMPORARY_MOST = 64 /* of all tests, without forks */, TEMPORARY_PATH = 256 };
+enum { TEMPORARY_MOST = 64 }; /* of all tests of a program, where they do not fork */
 
-static char temporary_paths[TEMPORARY_MOST][TEMPORARY_PATH];
+static char *temporary_paths[TEMPORARY_MOST];
 static int temporary_count;
 static pid_t temporary_maker;
 
@@ -41,10 +41,11 @@ static inline char *temporary_template(void)
         atexit(temporary_remove);
     }
     if (temporary_count == TEMPORARY_MOST) abort();
-    char *path = temporary_paths[temporary_count++];
-    snprintf(path, TEMPORARY_PATH, "%.200s/overlap-test.XXXXXX",
-             parent != NULL && *parent != '\0' ? parent : "/tmp");
-    return path;
+    char **path = &temporary_paths[temporary_count++];
+    if (asprintf(path, "%s/overlap-test.XXXXXX",
+                 parent != NULL && *parent != '\0' ? parent : "/tmp") < 0)
+        abort();
+    return *path;
 }
 
 /* Makes an empty file and returns its path. It goes when the process that made it exits: not one
