@@ -34,6 +34,7 @@ struct place {
     size_t crowded;  /* number of touches at which old ones are dropped */
     size_t searches; /* since that was tried ... */
     size_t patience; /* ... and how many until it is tried again */
+    bool converses;  /* somebody who does has touched it */
     struct place *next;
 };
 
@@ -215,21 +216,68 @@ static const struct races_site *site_of(const struct touch *touch, uint64_t byte
     return best;
 }
 
+/* Returns whether the touch may be one half of a talk with `one`. Only bounds are compared, so that
+ * it is rather taken for a talk than for a race. */
+static bool may_hear(const struct races_actor *one, enum races_mode mode,
+                     const struct races_range *bounds)
+{
+    for (size_t i = 0; one->converses && mode != RACES_FREE && i < one->site_count; i++) {
+        const struct races_site *site = &one->sites[i];
+        if (site->strong && conflict[site->mode][mode] && overlap(&site->bytes, bounds))
+            return true;
+    }
+    return false;
+}
+
+/* Lets `op` follow everything if it may have talked with the actor of an earlier touch, unless that
+ * happens before it anyway. */
+static void look_for_talk(const struct races *races, const struct place *place,
+                          const struct touch *touch, struct timeline_op *op)
+{
+    for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
+        const struct touch *other = place->entries[i].touch;
+        if (!may_hear(other->actor, touch->mode, &touch->set.bounds) &&
+            !may_hear(touch->actor, other->mode, &other->set.bounds))
+            continue;
+        if (ordered_before(races->timeline, other, op, TIMELINE_PROMISED)) continue;
+        timeline_op_follows_all(op);
+        return;
+    }
+}
+
+void races_meet(struct races *races, struct timeline_op *op, const struct races_actor *actor,
+                uint64_t memory)
+{
+    const struct place *place = *place_link(races, memory);
+    for (size_t i = 0; place != NULL && i < actor->site_count; i++) {
+        const struct races_site *site = &actor->sites[i];
+        const struct touch touch = {.actor = (struct races_actor *)actor,
+                                    .mode = site->mode,
+                                    .set = {.bounds = site->bytes}};
+        if (site->strong) look_for_talk(races, place, &touch, op);
+    }
+}
+
 /* Returns how many bytes both touched, and the first of them, when the order of the two touches
  * matters; otherwise 0. */
 static uint64_t common_bytes(const struct touch *one, const struct touch *other, uint64_t *first)
 {
     if (!conflict[one->mode][other->mode] || one->actor == other->actor) return 0;
     if (one->actor->converses && other->actor->converses) return 0;
+    if (may_hear(one->actor, other->mode, &other->set.bounds) ||
+        may_hear(other->actor, one->mode, &one->set.bounds))
+        return 0;
     return races_set_common(&one->set, &other->set, first);
 }
 
 /* Reports the first earlier touch that not even the behaviour of GPUs orders before the new one.
  * When there is none, reports as advice the first that no documentation orders before it. */
 static void look_for_race(struct races *races, const struct place *place, const struct touch *touch,
-                          const struct timeline_op *op)
+                          struct timeline_op *op)
 {
     struct races_found found = {.memory = place->memory};
+    if (op != NULL && (place->converses || touch->actor->converses))
+        look_for_talk(races, place, touch, op);
     for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
         const struct touch *other = place->entries[i].touch;
         uint64_t first = 0;
@@ -304,6 +352,7 @@ void races_touch(struct races *races, struct timeline_op *op, struct races_actor
     drop_covered(races, *link, &touching, op);
     if (!place_make_room(races, *link)) goto drop;
     actor->references++;
+    (*link)->converses |= actor->converses;
     *touch = touching;
     (*link)->entries[(*link)->count++] = (struct entry){touch->set.bounds, touch};
     return;

@@ -31,6 +31,7 @@ struct races_site {
     struct races_range bytes; /* bounds of all bytes that this line touched */
     const char *file;         /* must outlive the actor; NULL: unknown */
     uint32_t line;
+    bool strong; /* by it an actor that converses may tell others something, or learn it */
 };
 
 /* The operation, or the host, that touches memory. Reference-counted; created with one
@@ -39,7 +40,8 @@ struct races_actor {
     unsigned references;
     /* The actor exchanges values with other threads while it runs (volatile accesses, fences, a
      * wait in a loop). Memory itself may order two such actors, so no race between them is
-     * reported. */
+     * reported. Who touches what its strong sites touch may talk with it: that is no race, and from
+     * then on the later of the two counts as happening after everything. */
     bool converses;
     struct races_site *sites; /* owned; may be NULL */
     size_t site_count;
@@ -77,6 +79,11 @@ void races_destroy(struct races *races); /* NULL is ignored */
  * at most one race, and an advice only when there is no race. */
 void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,
                  uint64_t memory, enum races_mode mode, struct races_set *set);
+
+/* Looks for the actors that `actor`, which converses, may have talked with by means of its strong
+ * sites. To be called for all regions before races_touch: what it learnt may order the rest. */
+void races_meet(struct races *races, struct timeline_op *op, const struct races_actor *actor,
+                uint64_t memory);
 
 /* As races_touch, for bytes that `actor` may touch while the operation at `beside`, which ran
  * earlier, is still running. Checks for a race with that operation alone and records nothing. */

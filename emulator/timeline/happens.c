@@ -257,7 +257,22 @@ bool timeline_all_since(const struct timeline *timeline, uint64_t steps)
 
 void timeline_op_follows_all(struct timeline_op *op)
 {
-    for (int sense = 0; sense < TIMELINE_SENSES; sense++) op->clock.everything[sense] = true;
+    const struct happens *happens = &op->timeline->happens;
+    for (uint32_t i = 0; i < happens->count; i++)
+        clock_mark(&op->clock, (struct timeline_when){i, happens->tracks[i].last});
+}
+
+void timeline_op_follows_host(struct timeline_op *op)
+{
+    const struct happens *happens = &op->timeline->happens;
+    happens_join(&op->clock, &happens->host);
+    clock_mark(&op->clock,
+               (struct timeline_when){HAPPENS_HOST, happens->tracks[HAPPENS_HOST].last});
+}
+
+bool timeline_has_hurried(const struct timeline *timeline)
+{
+    return timeline->has_hurried;
 }
 
 struct timeline_op *timeline_part(struct timeline_op *whole, struct timeline_op *const *after,
@@ -287,12 +302,4 @@ void timeline_join(struct timeline_op *op, const struct timeline_op *part)
 void timeline_host_function_begins(struct timeline_op *op)
 {
     happens_host_saw(op->timeline, &op->clock, TIMELINE_PROMISED);
-}
-
-void timeline_host_function_ends(struct timeline_op *op)
-{
-    const struct happens *happens = &op->timeline->happens;
-    happens_join(&op->clock, &happens->host);
-    clock_mark(&op->clock,
-               (struct timeline_when){HAPPENS_HOST, happens->tracks[HAPPENS_HOST].last});
 }

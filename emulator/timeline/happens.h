@@ -43,9 +43,15 @@ uint64_t timeline_host_steps(const struct timeline *timeline);
  * timeline_host_steps was at least `steps`. It then happens after all that the host knew of at that
  * count, its own points included. */
 bool timeline_all_since(const struct timeline *timeline, uint64_t steps);
-/* Called from `run`: `op` has waited for a value in memory. From now on everything that has run
- * counts as happening before it, because any of it may have led to that value. */
+/* Called from `run`: `op` has learnt a value from memory. From now on everything that was submitted
+ * before this call counts as happening before it, because any of it may have led to that value. */
 void timeline_op_follows_all(struct timeline_op *op);
+/* Called from `run`: the host may have told `op` of everything that it knows and has done by now,
+ * so that this happens before the end of `op`. */
+void timeline_op_follows_host(struct timeline_op *op);
+/* Returns whether another process may look at memory (timeline_hurry): then nobody knows what
+ * follows what through it. */
+bool timeline_has_hurried(const struct timeline *timeline);
 /* Called from `run`: creates a part of `whole`, a running operation. The part happens after the
  * operations `after` and is otherwise unordered until timeline_join. It may be passed only to the
  * functions of this header and to timeline_op_release, which drops its only reference. Returns NULL
@@ -58,8 +64,5 @@ void timeline_join(struct timeline_op *op, const struct timeline_op *part);
 /* `op`, a host function, is about to be called. It may tell other host threads, by means that the
  * device cannot see, that what happens before it is done; so the host is ordered after that. */
 void timeline_host_function_begins(struct timeline_op *op);
-/* `op`, a host function, has returned. Other host threads may have told it of everything that they
- * have done by now; so that happens before the end of `op`. */
-void timeline_host_function_ends(struct timeline_op *op);
 
 #endif

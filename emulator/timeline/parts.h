@@ -116,6 +116,7 @@ struct timeline {
     size_t value_count;                    /* and operations that wait for a value */
     unsigned run_untils;                   /* calls of run_until that are running something */
     bool holds;                            /* set by timeline_hold */
+    bool has_hurried;                      /* set by timeline_hurry */
     struct timeline_op *earliest, *latest; /* operations that are not settled, by number */
     size_t unsettled_count;
     struct timeline_op **ready;

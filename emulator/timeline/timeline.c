@@ -961,6 +961,7 @@ void timeline_run_rest(struct timeline *timeline)
 void timeline_hurry(struct timeline *timeline)
 {
     timeline->settings.order = TIMELINE_EARLIEST;
+    timeline->has_hurried = true;
     run_round(timeline, 0);
 }
 

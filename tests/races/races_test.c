@@ -228,6 +228,56 @@ START_TEST(those_that_converse_are_not_accused_of_each_other)
 }
 END_TEST
 
+/* A step that converses, and whose site of `strong` bytes from `first` on tells others something.
+ */
+static struct step *talker(enum races_mode mode, uint64_t first, uint64_t strong)
+{
+    struct step *step = step_make(mode, first, 64);
+    step->actor.converses = true;
+    step->actor.sites = calloc(1, sizeof *step->actor.sites);
+    step->actor.site_count = 1;
+    step->actor.sites[0] =
+        (struct races_site){mode, {first, first + strong}, "a.cu", 1, strong > 0};
+    return step;
+}
+
+START_TEST(who_reads_a_flag_follows_all_and_is_not_accused)
+{
+    begin(TIMELINE_EARLIEST);
+    put(one, RACES_WRITE, 256, 64);
+    timeline_op_release(put_step(one, talker(RACES_WRITE, 0, 4), NULL));
+    put(two, RACES_READ, 0, 4); /* it copies the flag */
+    put(two, RACES_WRITE, 256, 64);
+    end(0);
+}
+END_TEST
+
+START_TEST(who_converses_races_where_it_says_nothing)
+{
+    begin(TIMELINE_EARLIEST);
+    timeline_op_release(put_step(one, talker(RACES_WRITE, 0, 4), NULL));
+    put(two, RACES_READ, 32, 4);
+    end(1);
+}
+END_TEST
+
+START_TEST(what_is_learnt_from_a_flag_orders_all_regions)
+{
+    begin(TIMELINE_LATEST);
+    put(one, RACES_WRITE, 0, 4);
+    put(one, RACES_READ, 256, 4);
+    run_all();
+    struct step *reader = talker(RACES_READ, 0, 4);
+    struct timeline_op *op = timeline_submit(
+        two, &(struct timeline_work){.kind = TIMELINE_SET, .bytes = 1}, now += 100, NULL, 0);
+    races_meet(races, op, &reader->actor, 7);
+    put(two, RACES_WRITE, 256, 4);
+    races_actor_release(&reader->actor);
+    timeline_op_release(op);
+    end(0);
+}
+END_TEST
+
 START_TEST(a_covered_touch_is_still_found_through_what_covers_it)
 {
     begin(TIMELINE_EARLIEST);
@@ -300,9 +350,9 @@ START_TEST(the_site_that_touched_the_byte_is_named)
     struct step *step = step_make(RACES_WRITE, 0, 64);
     step->actor.sites = calloc(3, sizeof *step->actor.sites);
     step->actor.site_count = 3;
-    step->actor.sites[0] = (struct races_site){RACES_WRITE, {0, 64}, "a.cu", 1};
-    step->actor.sites[1] = (struct races_site){RACES_READ, {8, 16}, "a.cu", 2};
-    step->actor.sites[2] = (struct races_site){RACES_WRITE, {8, 16}, "a.cu", 3};
+    step->actor.sites[0] = (struct races_site){RACES_WRITE, {0, 64}, "a.cu", 1, false};
+    step->actor.sites[1] = (struct races_site){RACES_READ, {8, 16}, "a.cu", 2, false};
+    step->actor.sites[2] = (struct races_site){RACES_WRITE, {8, 16}, "a.cu", 3, false};
     timeline_op_release(put_step(one, step, NULL));
     put(two, RACES_READ, 9, 2);
     run_all();
@@ -328,6 +378,9 @@ int main(void)
     tcase_add_loop_test(tcase, the_host_does_not_race_with_what_it_has_waited_for_or_submits_later,
                         0, 2);
     tcase_add_test(tcase, those_that_converse_are_not_accused_of_each_other);
+    tcase_add_test(tcase, who_reads_a_flag_follows_all_and_is_not_accused);
+    tcase_add_test(tcase, who_converses_races_where_it_says_nothing);
+    tcase_add_test(tcase, what_is_learnt_from_a_flag_orders_all_regions);
     tcase_add_test(tcase, a_covered_touch_is_still_found_through_what_covers_it);
     tcase_add_test(tcase, a_read_does_not_hide_an_earlier_write);
     tcase_add_test(tcase, thousands_of_unordered_slices_are_told_apart);

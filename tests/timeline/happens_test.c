@@ -222,7 +222,37 @@ START_TEST(a_wait_for_a_value_may_be_ordered_after_anything)
     run_all();
     ck_assert(ordered(a, b));
     ck_assert(!ordered(b, a));
-    end((struct timeline_op *[]){a, wait, b}, 3);
+    /* Not what comes later, even for a host that has waited for it. */
+    timeline_finish(b);
+    struct timeline_op *later = put(one, NULL), *other = put(two, NULL);
+    run_all();
+    ck_assert(!ordered(later, other));
+    ck_assert(!timeline_host_knows_op(timeline, later));
+    end((struct timeline_op *[]){a, wait, b, later, other}, 5);
+}
+END_TEST
+
+static enum timeline_ran follow_host(struct timeline_op *op, void *user)
+{
+    (void)user;
+    timeline_op_follows_host(op);
+    return TIMELINE_RAN;
+}
+
+START_TEST(what_the_host_tells_a_running_operation_comes_before_it)
+{
+    begin(0); /* latest */
+    struct timeline_stream *one = stream(TIMELINE_NON_BLOCKING),
+                           *two = stream(TIMELINE_NON_BLOCKING);
+    struct timeline_op *a = put(one, NULL), *unknown = put(one, NULL);
+    struct timeline_op *told = timeline_submit(
+        two, &(struct timeline_work){.kind = TIMELINE_MARK, .run = follow_host}, now, NULL, 0);
+    struct timeline_op *b = put(two, NULL);
+    timeline_finish(a);
+    run_all();
+    ck_assert(ordered(a, b));
+    ck_assert(!ordered(unknown, b));
+    end((struct timeline_op *[]){a, unknown, told, b}, 4);
 }
 END_TEST
 
@@ -324,6 +354,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_query_that_says_ended_is_a_wait, 0, ORDERS);
     tcase_add_loop_test(tcase, what_the_host_does_is_ordered_with_later_work, 0, ORDERS);
     tcase_add_loop_test(tcase, a_wait_for_a_value_may_be_ordered_after_anything, 0, ORDERS);
+    tcase_add_test(tcase, what_the_host_tells_a_running_operation_comes_before_it);
     tcase_add_loop_test(tcase, points_outlive_their_operations, 0, ORDERS);
     tcase_add_loop_test(
         tcase, many_streams_that_the_host_has_waited_for_are_before_all_that_follows, 0, ORDERS);

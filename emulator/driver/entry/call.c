@@ -114,6 +114,18 @@ static CUresult check(unsigned needs)
     return CUDA_SUCCESS;
 }
 
+/* A host that looks for a kernel's flag by copying it again and again makes calls, and waits for
+ * them, but not for the kernel: that one has to begin some time. */
+enum { CALLS_UNTIL_KERNELS_BEGIN = 4096 };
+
+static void nudge(void)
+{
+    static unsigned calls;
+    timeline_nudge(driver.timeline);
+    if (++calls % CALLS_UNTIL_KERNELS_BEGIN == 0)
+        timeline_progress(driver.timeline, TIMELINE_CONVERSING);
+}
+
 CUresult driver_enter(const char *name, unsigned needs, const void *caller)
 {
     overlap_call_enter(name, caller,
@@ -125,8 +137,7 @@ CUresult driver_enter(const char *name, unsigned needs, const void *caller)
     thread.owed = CUDA_SUCCESS;
     thread.per_thread = needs & PER_THREAD;
     CUresult code = check(needs);
-    if (code == CUDA_SUCCESS && driver.timeline != NULL && needs != ANY && !driver.forked)
-        timeline_nudge(driver.timeline);
+    if (code == CUDA_SUCCESS && driver.timeline != NULL && needs != ANY && !driver.forked) nudge();
     if (code == CUDA_SUCCESS && !driver.forked) code = injection_strikes();
     return code;
 }

@@ -151,6 +151,11 @@ void findings_writes(struct operation *operation, const struct races_rows *rows)
     initcheck_written(operation, rows);
 }
 
+void findings_value(struct operation *operation, uint64_t address, uint64_t size)
+{
+    races_value(operation, address, size);
+}
+
 void findings_operation_faults(struct operation *operation, const struct findings_access *access)
 {
     unchecked_operation_faults(operation, access->address);
@@ -176,6 +181,8 @@ static uint64_t product(const uint32_t extent[3])
 
 /* ---- a kernel ------------------------------------------------------------------------------- */
 
+static unsigned paused_kernels; /* that have paused and not ended */
+
 void findings_kernel_begins(struct operation *operation, struct findings_kernel *kernel,
                             struct exec_launch *request)
 {
@@ -184,6 +191,7 @@ void findings_kernel_begins(struct operation *operation, struct findings_kernel 
         exec_footprint_destroy(kernel->footprint);
         exec_footprint_destroy(kernel->early);
         kernel->footprint = kernel->early = NULL;
+        kernel->has_lost = true;
     }
     races_pause(kernel->footprint, true);
     if (kernel->footprint == NULL) kernel->footprint = races_footprint(operation, converses);
@@ -201,6 +209,8 @@ void findings_kernel_pauses(struct findings_kernel *kernel)
 {
     races_pause(kernel->footprint, false);
     kernel->memory_ends = memory_ends();
+    if (!kernel->has_paused) paused_kernels++;
+    kernel->has_paused = true;
 }
 
 bool findings_kernel_has_touched(const struct findings_kernel *kernel)
@@ -235,9 +245,14 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
     }
     for (size_t i = 0; i < kernel->beside.count; i++)
         timeline_join(operation->op, kernel->beside.list[i]);
+    if (kernel->has_paused) paused_kernels--;
+    const struct races_talk talk = {.converses = info->converses,
+                                    .paused = kernel->has_paused,
+                                    .beside_paused = paused_kernels > 0,
+                                    .uncertain = kernel->has_lost || info->launches};
     initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
                        product(request->block));
-    races_launch(operation, kernel->footprint, info->converses);
+    races_launch(operation, kernel->footprint, &talk);
     timeline_op_release(kernel->primary);
     early_clear(&kernel->beside);
     *kernel = (struct findings_kernel){.footprint = NULL};
@@ -245,6 +260,7 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
 
 void findings_kernel_drop(struct findings_kernel *kernel)
 {
+    if (kernel->has_paused) paused_kernels--;
     exec_footprint_destroy(kernel->footprint);
     exec_footprint_destroy(kernel->early);
     timeline_op_release(kernel->primary);

@@ -75,6 +75,8 @@ void findings_ran(const struct operation *operation, const struct races_rows *pa
 /* Called between those two: what a copy or a memset accesses. */
 void findings_reads(struct operation *operation, const struct races_rows *rows);
 void findings_writes(struct operation *operation, const struct races_rows *rows);
+/* A value that others may be waiting for, by an operation that stores values. */
+void findings_value(struct operation *operation, uint64_t address, uint64_t size);
 /* The operation fails because of this access. */
 void findings_operation_faults(struct operation *operation, const struct findings_access *access);
 /* `op` may exchange values with the host through memory, so that the host may know what happens
@@ -98,6 +100,8 @@ struct findings_kernel {
                                      none */
     uint64_t memory_ends; /* memory_ends() when it paused: the regions in the footprint are valid
                              while that stays the same */
+    bool has_paused;      /* the host and other operations went on between two parts of it */
+    bool has_lost;        /* a footprint of its, with memory that ended */
 };
 
 /* The kernel begins, or resumes after a pause. Sets the recording fields of `request`, the launch

@@ -111,6 +111,24 @@ void races_operation(struct operation *operation, enum races_mode mode,
     if (actor != NULL) touch(operation->op, actor, mode, rows);
 }
 
+void races_value(struct operation *operation, uint64_t address, uint64_t size)
+{
+    if (races == NULL) return;
+    struct actor *actor = actor_in(operation);
+    if (actor == NULL) return;
+    uint64_t base;
+    region_of(address, &base);
+    actor->base.converses = true;
+    actor->base.sites = malloc(sizeof *actor->base.sites);
+    if (actor->base.sites != NULL) {
+        actor->base.sites[actor->base.site_count++] = (struct races_site){
+            .mode = RACES_WRITE, .bytes = {address - base, address - base + size}, .strong = true};
+        touch(operation->op, actor, RACES_WRITE,
+              &(struct races_rows){address, size, size, 1, size, 1});
+    }
+    races_actor_release(&actor->base);
+}
+
 void races_freed(struct operation *operation, const struct memory_region *region)
 {
     if (races == NULL) return;
@@ -141,7 +159,7 @@ void races_fault(struct operation *operation, const struct findings_access *acce
     if (actor == NULL) return;
     const uint64_t offset = access->address - miss.near.address;
     const struct races_site site = {
-        access->mode, {offset, offset + access->bytes}, access->file, access->line};
+        access->mode, {offset, offset + access->bytes}, access->file, access->line, false};
     tell(&(struct races_found){.first = {&freed->actor->base, RACES_FREE, NULL},
                                .second = {&actor->base, access->mode, &site},
                                .memory = miss.near.id,
@@ -251,8 +269,11 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
     for (size_t i = 0; i < count && actor->base.sites != NULL; i++) {
         const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
         if (site->region != region) continue;
-        actor->base.sites[actor->base.site_count++] = (struct races_site){
-            modes[site->access], {site->first, site->end}, keep(site->file), site->line};
+        actor->base.sites[actor->base.site_count++] = (struct races_site){modes[site->access],
+                                                                          {site->first, site->end},
+                                                                          keep(site->file),
+                                                                          site->line,
+                                                                          site->strong};
     }
 }
 
@@ -269,14 +290,19 @@ static bool take_bits(struct races_set *set, const struct exec_footprint *footpr
     return count > 0 && races_set_bits(set, touched->bits[access], ranges, count);
 }
 
-/* Passes on what a launch accessed in one region. `guards`: the launch has ended, so early accesses
- * of the host are to be guarded against. */
+/* What accesses belong to. Early ones of the host are guarded against once a launch has ended, but
+ * not those by which it may converse. */
+enum part { PART_OF_LAUNCH, WHOLE_LAUNCH, CONVERSING_LAUNCH };
+
+/* Passes on what a launch accessed in one region. */
 static void tell_region(struct operation *operation, const struct exec_footprint *footprint,
-                        const struct exec_footprint_region *touched, bool guards)
+                        const struct exec_footprint_region *touched, enum part part)
 {
+    const bool guards = part == WHOLE_LAUNCH;
     /* One actor per region, because its sites belong to that region. */
     struct actor *actor = actor_in(operation);
     if (actor == NULL) return;
+    actor->base.converses = part == CONVERSING_LAUNCH;
     take_sites(actor, footprint, touched->region);
     for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++) {
         struct races_set set;
@@ -320,20 +346,52 @@ void races_early(struct operation *operation, const struct exec_footprint *footp
 void races_part(struct operation *operation, const struct exec_footprint *footprint, bool converses)
 {
     for (size_t i = 0; !converses && i < exec_footprint_region_count(footprint); i++)
-        tell_region(operation, footprint, exec_footprint_region_at(footprint, i), false);
+        tell_region(operation, footprint, exec_footprint_region_at(footprint, i), PART_OF_LAUNCH);
 }
 
-void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses)
+/* Makes the kernel, which converses, follow what it may have heard of. Returns false if it may have
+ * told others what it had done before it ended. */
+static bool follow_talk(const struct operation *operation, const struct exec_footprint *footprint,
+                        const struct races_talk *talk)
+{
+    bool hears = false, tells = false, hears_host = false, tells_host = false;
+    for (size_t i = 0; i < exec_footprint_site_count(footprint); i++) {
+        const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+        const bool host = with_host(site->region);
+        hears |= site->strong && site->access != EXEC_STORE;
+        tells |= site->strong && site->access != EXEC_LOAD;
+        hears_host |= host;
+        tells_host |= host && site->access != EXEC_LOAD;
+    }
+    if (hears_host) timeline_op_follows_host(operation->op);
+    const bool open = talk->uncertain || tells_host || (talk->paused && tells) ||
+                      timeline_has_hurried(driver.timeline);
+    if (open ? talk->paused : hears && talk->beside_paused) timeline_op_follows_all(operation->op);
+    for (size_t i = 0; !open && i < exec_footprint_region_count(footprint); i++) {
+        const struct memory_region *region = exec_footprint_region_at(footprint, i)->region;
+        struct actor *actor = actor_in(operation);
+        if (actor == NULL) return false;
+        actor->base.converses = true;
+        take_sites(actor, footprint, region);
+        races_meet(races, operation->op, &actor->base, region->id);
+        races_actor_release(&actor->base);
+    }
+    return !open;
+}
+
+void races_launch(struct operation *operation, struct exec_footprint *footprint,
+                  const struct races_talk *talk)
 {
     bool has_conversed = false;
     page_guards_know(operation->op);
     if (footprint == NULL) return;
+    const bool is_told = !talk->converses || follow_talk(operation, footprint, talk);
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        if (converses) /* kernels that run beside it may be ordered by the values it wrote */
-            has_conversed |= with_host(touched->region);
-        else
-            tell_region(operation, footprint, touched, true);
+        has_conversed |= talk->converses && with_host(touched->region);
+        if (is_told)
+            tell_region(operation, footprint, touched,
+                        talk->converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH);
         page_guard_restore(touched->region->address, touched->region->size);
     }
     if (has_conversed) findings_communicates(operation->op);

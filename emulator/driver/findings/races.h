@@ -46,9 +46,21 @@ struct exec_footprint *races_footprint(struct operation *operation, bool convers
 /* The kernel pauses, or resumes (`goes_on`); in between only the host accesses memory. NULL is
  * fine. */
 void races_pause(const struct exec_footprint *footprint, bool goes_on);
-/* Reports what a finished launch accessed. Destroys the footprint; NULL is fine. `converses` as
- * above. */
-void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses);
+/* How a kernel ran that may communicate through memory. */
+struct races_talk {
+    bool converses;     /* as above; all else is false without it */
+    bool paused;        /* it has paused: the host and other operations went on between its parts */
+    bool beside_paused; /* another kernel has paused and not ended: this one may have heard of it */
+    bool uncertain;     /* a part of what it did is not known, or counts as another operation */
+};
+/* Reports what a finished launch accessed. A kernel that may have told the host, or what ran beside
+ * it, that something is done before it ended is left out: what came after may have waited for that.
+ * Destroys the footprint; NULL is fine. */
+void races_launch(struct operation *operation, struct exec_footprint *footprint,
+                  const struct races_talk *talk);
+
+/* The running operation stores a value that others may be waiting for. */
+void races_value(struct operation *operation, uint64_t address, uint64_t size);
 
 /* Reports what a kernel that goes on has accessed so far. */
 void races_part(struct operation *operation, const struct exec_footprint *footprint,

@@ -65,7 +65,7 @@ static void job_run(struct job *job)
     thread.host_op = NULL;
     pthread_mutex_lock(&driver.lock);
     if (job->op != NULL) {
-        timeline_host_function_ends(job->op);
+        timeline_op_follows_host(job->op); /* other threads may have told it what they did */
         timeline_op_ran(job->op);
     }
     timeline_op_release(job->op);

@@ -111,6 +111,7 @@ static enum timeline_ran run_op(struct operation *operation, const CUstreamBatch
         timeline_op_follows_all(operation->op);
         return TIMELINE_RAN;
     }
+    findings_value(operation, op->writeValue.address, kind->size);
     findings_communicates(operation->op); /* before the host can see it */
     if (kind->size == 4)
         __atomic_store_n((uint32_t *)bytes, op->writeValue.value, __ATOMIC_RELEASE);

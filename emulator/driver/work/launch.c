@@ -30,7 +30,6 @@ struct launch {
     /* For a kernel that pauses until the host or other work has done something: */
     struct exec_grid *paused;
     struct findings_kernel noted;
-    bool has_paused;
     const struct operation *parent; /* whose kernel launched it; NULL: the host */
     struct device_grid *device;     /* of a kernel that may launch others; NULL: not begun */
     _Alignas(16) unsigned char parameters[];
@@ -446,11 +445,9 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
         print_write(&print, operation);
     if (end == EXEC_PAUSED) {
         findings_kernel_pauses(&launch->noted);
-        launch->has_paused = true;
         return end;
     }
     if (launch->device != NULL) operation->op = device_grid_now(launch->device);
-    if (launch->has_paused) timeline_op_follows_all(operation->op);
     findings_kernel_ran(operation, &launch->noted, &request);
     operation->op = op;
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
@@ -542,7 +539,6 @@ static void copied_launch(struct operation *operation)
     launch->paused = NULL;
     launch->device = NULL;
     launch->noted = (struct findings_kernel){.footprint = NULL};
-    launch->has_paused = false;
     module_retain(launch->module);
 }
 

@@ -222,6 +222,7 @@ void exec_footprint_add_site(struct exec_footprint *footprint,
         if (site->first < known->first) known->first = site->first;
         if (site->end > known->end) known->end = site->end;
         if (site->widest > known->widest) known->widest = site->widest;
+        known->strong |= site->strong;
         break;
     }
     const bool is_new = i == footprint->site_count;

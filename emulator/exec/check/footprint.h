@@ -30,6 +30,8 @@ struct exec_footprint_site {
     const char *file; /* owned by the program; NULL: unknown */
     uint32_t line;
     uint32_t widest; /* bytes of its largest access */
+    bool strong;     /* it may tell other threads something, or learn it from them: volatile or
+                        ordered, past the L1 cache, or atomic */
 };
 
 struct exec_footprint;

@@ -60,7 +60,8 @@ static void cache_flush(const struct exec_worker *worker, struct exec_region_cac
                                                           .end = cache->untouched,
                                                           .file = position->file,
                                                           .line = position->line,
-                                                          .widest = cache->widest});
+                                                          .widest = cache->widest,
+                                                          .strong = cache->strong});
 }
 
 void exec_touches_settle(struct exec_worker *worker)
@@ -113,6 +114,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     const struct exec_program *program = worker->function->program;
     const unsigned looks = exec_looks_of(program, inst);
     if (cache->marks == NULL) return;
+    cache->strong = access == EXEC_ATOMIC || (looks & (EXEC_LOOK_STRONG | EXEC_LOOK_PAST_L1)) != 0;
     if (inst->cache < program->groups_room) cache->group = program->groups[inst->cache];
     cache->grouped = (cache->group.before | cache->group.after | cache->group.follows) != 0;
     exec_causality_meet_region(warp, inst, cache);
