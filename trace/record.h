@@ -51,8 +51,12 @@ enum trace_what {
     TRACE_DEVICE_MEMORY,
     TRACE_PINNED_MEMORY,
     TRACE_MANAGED_MEMORY,
-    TRACE_POOL,       /* pool for stream-ordered memory, not the device's default pool */
-    TRACE_THREAD,     /* host thread; ends when joined or detached */
+    TRACE_POOL,   /* pool for stream-ordered memory, not the device's default pool */
+    TRACE_THREAD, /* host thread; ends when joined or detached */
+    TRACE_GRAPH,
+    TRACE_GRAPH_EXEC, /* an executable graph */
+    TRACE_TEXTURE,    /* texture object */
+    TRACE_SURFACE,    /* surface object */
     TRACE_CL_CONTEXT, /* OpenCL's objects */
     TRACE_CL_QUEUE,
     TRACE_CL_BUFFER,

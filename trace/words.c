@@ -13,7 +13,8 @@ static const char *const kind_names[TRACE_KIND_COUNT] = {
 
 static const char *const what_names[TRACE_WHAT_COUNT] = {
     N_("nothing"), N_("context"), N_("stream"), N_("event"), N_("module"), N_("device memory"),
-    N_("pinned memory"), N_("managed memory"), N_("memory pool"), N_("thread"),
+    N_("pinned memory"), N_("managed memory"), N_("memory pool"), N_("thread"), N_("graph"),
+    N_("executable graph"), N_("texture object"), N_("surface object"),
     /* OpenCL */
     N_("context"), N_("command queue"), N_("buffer"), N_("program"), N_("kernel"), N_("event"),
     /* operations */
@@ -62,6 +63,14 @@ static const struct trace_held held[TRACE_WHAT_COUNT] = {
                               "cudaFree (cuMemFree)", IS_HELD},
     [TRACE_POOL] = {N_("a memory pool"), N_("created"), N_("destroyed"),
                     "cudaMemPoolDestroy (cuMemPoolDestroy)", IS_HELD},
+    [TRACE_GRAPH] = {N_("a graph"), N_("created"), N_("destroyed"),
+                     "cudaGraphDestroy (cuGraphDestroy)", IS_HELD},
+    [TRACE_GRAPH_EXEC] = {N_("an executable graph"), N_("created"), N_("destroyed"),
+                          "cudaGraphExecDestroy (cuGraphExecDestroy)", IS_HELD},
+    [TRACE_TEXTURE] = {N_("a texture object"), N_("created"), N_("destroyed"),
+                       "cudaDestroyTextureObject (cuTexObjectDestroy)", IS_HELD},
+    [TRACE_SURFACE] = {N_("a surface object"), N_("created"), N_("destroyed"),
+                       "cudaDestroySurfaceObject (cuSurfObjectDestroy)", IS_HELD},
     [TRACE_CL_CONTEXT] = {N_("a context"), N_("created"), N_("released"), "clReleaseContext",
                           IS_COUNTED},
     [TRACE_CL_QUEUE] = {N_("a command queue"), N_("created"), N_("released"),

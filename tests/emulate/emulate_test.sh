@@ -154,6 +154,16 @@ says "$(at registered): leak: Pinned memory (4096 bytes)"
 says 'It is released by cudaHostUnregister.'
 says '2 findings: leak (2)'
 
+run "$subject" leaks_of_objects
+exits 0 leaks_of_objects
+says "$(at texture): leak: A texture object that was created here was never destroyed."
+says 'It is destroyed by cudaDestroyTextureObject (cuTexObjectDestroy).'
+says "$(at surface): leak: A surface object that was created here was never destroyed."
+says "$(at captured): leak: A graph that was created here was never destroyed."
+says "$(at executable): leak: An executable graph that was created here was never destroyed."
+says "$(at made): leak: A graph that was created here was never destroyed."
+says '5 findings: leak (5)'
+
 run --error-exitcode=42 "$subject" leaks
 exits 42 '--error-exitcode'
 run --error-exitcode=42 "$subject" out_of_bounds

@@ -311,6 +311,45 @@ static int waits_in_vain()
     return cudaDeviceSynchronize() == cudaSuccess;
 }
 
+// The graph that becomes a part of another is that one's, and what is destroyed is not left.
+static int leaks_of_objects()
+{
+    const cudaChannelFormatDesc words = cudaCreateChannelDesc<float>();
+    cudaArray_t array;
+    cudaStream_t stream;
+    cudaGraph_t captured, made, inner;
+    cudaGraphExec_t executable;
+    cudaGraphNode_t node;
+    cudaTextureObject_t texture, other;
+    cudaSurfaceObject_t surface;
+    cudaMallocArray(&array, &words, 32, 4, cudaArraySurfaceLoadStore);
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    const cudaTextureDesc sampling = {};
+    cudaCreateTextureObject(&texture, &resource, &sampling, nullptr); // here: texture
+    cudaCreateTextureObject(&other, &resource, &sampling, nullptr);
+    cudaDestroyTextureObject(other);
+    cudaCreateSurfaceObject(&surface, &resource); // here: surface
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    cudaLaunchHostFunc(stream, free, nullptr);
+    cudaStreamEndCapture(stream, &captured);        // here: captured
+    cudaGraphInstantiate(&executable, captured, 0); // here: executable
+    cudaGraphCreate(&inner, 0);
+    cudaGraphCreate(&made, 0); // here: made
+    cudaGraphNodeParams child = {};
+    child.type = cudaGraphNodeTypeGraph;
+    child.graph.graph = inner;
+    child.graph.ownership = cudaGraphChildGraphOwnershipMove;
+    cudaGraphAddNode(&node, made, nullptr, nullptr, 0, &child);
+    cudaGraphClone(&inner, captured);
+    cudaGraphDestroy(inner);
+    cudaStreamDestroy(stream);
+    cudaFreeArray(array);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)();
@@ -318,6 +357,7 @@ static const struct {
              {"out_of_bounds", out_of_bounds},
              {"leaks", leaks},
              {"leaks_of_other_calls", leaks_of_other_calls},
+             {"leaks_of_objects", leaks_of_objects},
              {"unsupported", unsupported},
              {"wait", wait_for_signal},
              {"child", in_a_child},

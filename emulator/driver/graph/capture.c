@@ -391,9 +391,11 @@ CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
                     : elsewhere      ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
                                      : check_joined(capture);
     struct graph *graph = capture->graph;
-    const bool wanted = code == CUDA_SUCCESS && phGraph != NULL;
+    const bool wanted = code == CUDA_SUCCESS && phGraph != NULL, borrowed = capture->borrowed;
     capture_end(capture, wanted);
-    if (wanted) *phGraph = (CUgraph)graph;
+    if (!wanted) return code;
+    if (!borrowed) graph_give(graph);
+    *phGraph = (CUgraph)graph;
     return code;
 }
 

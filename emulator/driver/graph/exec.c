@@ -100,6 +100,7 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
     exec->flags = flags;
     object_add(&exec->object, OBJECT_GRAPH_EXEC);
     thread.call.object = exec->object.id;
+    trace_object(&exec->object, TRACE_CREATE, TRACE_GRAPH_EXEC, 0);
     *handle = (CUgraphExec)exec;
     return CUDA_SUCCESS;
 }
@@ -170,6 +171,7 @@ CUresult driver_cuGraphExecDestroy(CUgraphExec hGraphExec)
     TRY(graph_exec_find(hGraphExec, &exec));
     timeline_op_release(exec->last);
     executable_ended(exec->source);
+    trace_object(&exec->object, TRACE_DESTROY, TRACE_GRAPH_EXEC, 0);
     object_remove(&exec->object);
     graph_end(exec->graph);
     object_free(&exec->object);

@@ -165,8 +165,21 @@ struct graph *graph_make(void)
     return graph;
 }
 
+void graph_give(struct graph *graph)
+{
+    graph->given = true;
+    trace_object(&graph->object, TRACE_CREATE, TRACE_GRAPH, 0);
+}
+
+void graph_take(struct graph *graph)
+{
+    if (graph->given) trace_object(&graph->object, TRACE_DESTROY, TRACE_GRAPH, 0);
+    graph->given = false;
+}
+
 void graph_end(struct graph *graph)
 {
+    graph_take(graph);
     while (graph->first != NULL) graph_node_end(graph->first);
     user_objects_release(graph);
     graph_conditions_release(graph);
@@ -263,6 +276,7 @@ CUresult driver_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
     struct graph *graph = graph_make();
     if (graph == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     thread.call.object = graph->object.id;
+    graph_give(graph);
     *phGraph = (CUgraph)graph;
     return CUDA_SUCCESS;
 }
@@ -274,6 +288,7 @@ CUresult driver_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
     TRY(graph_find(originalGraph, &graph));
     if (graph_has_memory(graph) || graph_has_conditional(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     TRY(graph_copy(graph, &copy));
+    graph_give(copy);
     *phGraphClone = (CUgraph)copy;
     return CUDA_SUCCESS;
 }

@@ -379,6 +379,7 @@ static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS 
     if (graph_has_conditional(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     if (!move) TRY(graph_copy(graph, &child));
     TRY(child_take(node, move ? graph : child, !move));
+    if (move) graph_take(graph);
     params->graph = (CUgraph)node->inside->graphs[0];
     node->params.graph = *params;
     return CUDA_SUCCESS;

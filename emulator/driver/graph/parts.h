@@ -60,8 +60,8 @@ struct graph {
     struct object object;
     struct graph_node *first, *last; /* in order of creation */
     size_t count;
-    bool capturing;            /* a capture is adding nodes: it can be neither instantiated nor
-                                  destroyed */
+    bool capturing;            /* a capture is adding nodes: it cannot be destroyed */
+    bool given;                /* the program has it, and is to destroy it */
     struct graph_node *holder; /* the node that it is embedded in; NULL: none */
     unsigned executables;      /* for graphs with memory or conditional nodes: existing instances,
                                   at most one */
@@ -89,6 +89,9 @@ CUresult graph_exec_find(CUgraphExec handle, struct graph_exec **exec);
 
 /* Makes an empty graph; NULL: no memory. */
 struct graph *graph_make(void);
+/* From now on the program is to destroy the graph; or another graph ends it. */
+void graph_give(struct graph *graph);
+void graph_take(struct graph *graph);
 /* Ends and frees the graph with its nodes. */
 void graph_end(struct graph *graph);
 /* Returns true for a graph that a child graph node has, as a copy or as its own. */

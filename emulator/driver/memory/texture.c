@@ -297,11 +297,16 @@ static CUresult apply_view(struct texture *texture, const CUDA_RESOURCE_VIEW_DES
 
 /* ---- objects ----------------------------------------------------------------------------- */
 
+static enum trace_what what_of(const struct texture *texture)
+{
+    return texture->bound.surface ? TRACE_SURFACE : TRACE_TEXTURE;
+}
+
 /* Ends a texture or surface object. */
 static void texture_end(struct object *object, bool implicit)
 {
     struct texture *texture = (struct texture *)object;
-    (void)implicit;
+    trace_object(object, TRACE_DESTROY, what_of(texture), implicit ? TRACE_IMPLICIT : 0);
     exec_texture_remove(texture->handle);
     free(texture->levels);
     object_remove(object);
@@ -319,6 +324,7 @@ static CUresult texture_publish(struct texture *texture, uint64_t *handle)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     object_add_to(thread_context(), &texture->object, OBJECT_TEXTURE, texture_end);
+    trace_object(&texture->object, TRACE_CREATE, what_of(texture), 0);
     *handle = texture->handle;
     return CUDA_SUCCESS;
 }
