@@ -22,19 +22,22 @@
 
 #define NO CALLS_NONE
 #define ON(name, parameters, stream)                                                               \
-    {#name, CALLS_NO_EFFECT, 0, AT(parameters, stream), NO, NO, NO, NO},
+    {#name, CALLS_NO_EFFECT, 0, NO, AT(parameters, stream), NO, NO, NO, NO},
+#define IN(name, parameters, config, type, stream)                                                 \
+    {#name, CALLS_NO_EFFECT, 0, AT(parameters, config), AT(type, stream), NO, NO, NO, NO},
 #define EVENT(name, parameters, stream, event)                                                     \
-    {#name, CALLS_NO_EFFECT, 0, AT(parameters, stream), AT(parameters, event), NO, NO, NO},
+    {#name, CALLS_NO_EFFECT, 0, NO, AT(parameters, stream), AT(parameters, event), NO, NO, NO},
 #define NAMES(name, parameters, event)                                                             \
-    {#name, CALLS_NO_EFFECT, 0, NO, AT(parameters, event), NO, NO, NO},
+    {#name, CALLS_NO_EFFECT, 0, NO, NO, AT(parameters, event), NO, NO, NO},
 #define MAKES(name, parameters, what, handle, bytes)                                               \
-    {#name, CALLS_MAKES, what, NO, NO, AT(parameters, handle), BYTES_AT(parameters, bytes), NO},
+    {#name, CALLS_MAKES, what, NO, NO, NO, AT(parameters, handle), BYTES_AT(parameters, bytes), NO},
 #define POOLED(name, parameters, what, handle, bytes)                                              \
-    {#name, CALLS_POOLED, what, NO, NO, AT(parameters, handle), BYTES_AT(parameters, bytes), NO},
+    {#name, CALLS_POOLED, what, NO, NO, NO, AT(parameters, handle), BYTES_AT(parameters, bytes),   \
+     NO},
 #define FLAGGED(name, parameters, what, handle, flags)                                             \
-    {#name, CALLS_MAKES, what, NO, NO, AT(parameters, handle), NO, AT(parameters, flags)},
+    {#name, CALLS_MAKES, what, NO, NO, NO, AT(parameters, handle), NO, AT(parameters, flags)},
 #define ENDS(name, parameters, what, handle)                                                       \
-    {#name, CALLS_ENDS, what, NO, NO, AT(parameters, handle), NO, NO},
+    {#name, CALLS_ENDS, what, NO, NO, NO, AT(parameters, handle), NO, NO},
 
 static const struct calls_row rows[] = {
 #include "recorder/calls.def"
@@ -131,6 +134,14 @@ unsigned calls_flags(const void *parameters, size_t offset)
     if (parameters != NULL && offset != CALLS_NONE)
         memcpy(&value, (const char *)parameters + offset, sizeof value);
     return value;
+}
+
+uint64_t calls_stream(const struct calls_row *row, const void *parameters)
+{
+    const void *from = parameters;
+    if (row->config != CALLS_NONE)
+        from = (const void *)(uintptr_t)calls_parameter(parameters, row->config);
+    return calls_parameter(from, row->stream);
 }
 
 bool calls_is_asynchronous(const char *plain)

@@ -23,6 +23,7 @@ struct calls_row {
     const char *name; /* plain: without _v2 and _ptsz */
     enum calls_effect effect;
     uint32_t what;                /* enum trace_what */
+    size_t config;                /* offset of the pointer to what holds the stream */
     size_t stream, event, handle; /* offsets of parameters */
     size_t bytes, flags;
 };
@@ -57,6 +58,8 @@ const struct calls_function *calls_function(bool driver, uint32_t id, const char
 uint64_t calls_parameter(const void *parameters, size_t offset);
 /* The value that a pointer parameter points to; 0 if there is none. */
 uint64_t calls_pointed(const void *parameters, size_t offset);
+/* The stream that a call names; 0 if there is none. */
+uint64_t calls_stream(const struct calls_row *row, const void *parameters);
 /* An unsigned int parameter. */
 unsigned calls_flags(const void *parameters, size_t offset);
 

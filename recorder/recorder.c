@@ -131,7 +131,7 @@ static void find_stream(const CUpti_CallbackData *data)
     if (thread.resolved || thread.row == NULL || thread.row->stream == CALLS_NONE ||
         data->context == NULL)
         return;
-    uint64_t handle = calls_parameter(data->functionParams, thread.row->stream);
+    uint64_t handle = calls_stream(thread.row, data->functionParams);
     if (cuptiGetStreamIdEx(data->context, (CUstream)(uintptr_t)handle, thread.per_thread,
                            &number) != CUPTI_SUCCESS)
         return;
@@ -206,7 +206,8 @@ static void ended(const CUpti_CallbackData *data)
     struct object object;
 
     /* cudaFree ends managed memory too, so the kind comes from the object's creation. */
-    uint32_t what = thread.row->what == TRACE_EVENT ? TRACE_EVENT : 0;
+    const bool memory = thread.row->what == TRACE_DEVICE_MEMORY;
+    uint32_t what = memory ? 0 : thread.row->what;
     if (handle == 0 || !objects_take(what, handle, &object)) return;
     struct trace_record record =
         begin_object(TRACE_DESTROY, object.what, object.id, object.context);

@@ -5,6 +5,7 @@
 #include "trace/trace.h"
 
 #include <check.h>
+#include <cuda_runtime_api.h>
 
 /* Structs with the layout of cudaEventRecord's and cudaMalloc's parameters. */
 struct event_parameters {
@@ -58,6 +59,19 @@ START_TEST(parameters_are_read_by_the_row)
     ck_assert_uint_eq(calls_pointed(&allocation, row->handle), 0x3000);
     ck_assert_uint_eq(calls_parameter(&allocation, row->bytes), 4096);
     ck_assert_ptr_null(calls_find("cudaNoSuchFunction"));
+
+    row = calls_find("cudaMallocFromPoolAsync");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_int_eq(row->effect, CALLS_POOLED);
+
+    cudaLaunchConfig_t config = {.stream = (void *)0x4000};
+    struct {
+        const cudaLaunchConfig_t *config;
+    } launch = {&config};
+    row = calls_find("cudaLaunchKernelExC");
+    ck_assert_ptr_nonnull(row);
+    ck_assert_uint_eq(calls_stream(row, &launch), 0x4000);
+    ck_assert_uint_eq(calls_stream(calls_find("cudaEventRecord"), &event), 0x2000);
 }
 END_TEST
 
