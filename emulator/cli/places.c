@@ -20,6 +20,16 @@ static const char *const not_the_users[] = {
     // clang-format on
 };
 
+/* NVIDIA's libraries of headers: Thrust, CUB and libcu++. */
+static const char *const of_libraries[] = {"/include/cub/", "/include/thrust/", "/include/cuda/",
+                                           "/cccl/", NULL};
+static const char *const library_symbols[] = {"_ZN3cub", "_ZN6thrust", "_ZNK6thrust", "_ZN4cuda",
+                                              NULL};
+
+/* What stands between a launch and its call, in whose code it may be. */
+static const char *const of_launches[] = {"/include/crt/", "/cuda_runtime.h", "/tmp/tmpxft_",
+                                          "/cudafe1.stub.c", NULL};
+
 /* Libraries of the system: their lines are known if their debug information is installed. */
 static const char *const of_systems[] = {"/usr/lib/", "/lib/x86_64-linux-gnu/",
                                          "/lib/aarch64-linux-gnu/", NULL};
@@ -137,17 +147,20 @@ static const char *shortened(const char *file)
     return strncmp(file, folder, length) == 0 && file[length] == '/' ? file + length + 1 : file;
 }
 
+static bool is_librarys(const char *symbol)
+{
+    const char *const *begin = library_symbols;
+    while (*begin != NULL && strncmp(symbol, *begin, strlen(*begin)) != 0) begin++;
+    return *begin != NULL;
+}
+
 /* Returns true for a template of the toolkit's headers compiled into the program:
  * "_Z10cudaMallocIfE...". */
 static bool is_toolkits(const char *symbol)
 {
-    static const char *const begin[] = {"_ZN3cub", "_ZN6thrust", "_ZNK6thrust", "_ZN4cuda"};
-    if (strncmp(symbol, "_Z", 2) == 0 &&
-        strncmp(symbol + 2 + strspn(symbol + 2, "0123456789"), "cuda", 4) == 0)
-        return true;
-    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
-        if (strncmp(symbol, begin[i], strlen(begin[i])) == 0) return true;
-    return false;
+    return is_librarys(symbol) ||
+           (strncmp(symbol, "_Z", 2) == 0 &&
+            strncmp(symbol + 2 + strspn(symbol + 2, "0123456789"), "cuda", 4) == 0);
 }
 
 static bool has_one_of(const char *file, const char *const *parts)
@@ -283,6 +296,46 @@ static uint32_t stack_of_life(const struct sentence_of *of, const struct trace_c
             return r->stack;
     }
     return 0;
+}
+
+/* Whose code the innermost call is in that is not generated. */
+enum owner { NOT_KNOWN, LIBRARYS, SOMEBODYS };
+
+static enum owner owner_of(const struct process *process, uint64_t address)
+{
+    struct trace_line line[16];
+    char symbol[2 * TRACE_TEXT_SIZE];
+    const size_t count = trace_lines_inlined(process->lines, address - 1, line, 16);
+    for (size_t i = 0; i < count; i++)
+        if (!has_one_of(line[i].file, of_launches))
+            return has_one_of(line[i].file, of_libraries) ? LIBRARYS : SOMEBODYS;
+    if (count > 0 || trace_lines_symbol(process->lines, address - 1, symbol, sizeof symbol) == NULL)
+        return NOT_KNOWN;
+    return is_librarys(symbol) ? LIBRARYS : is_toolkits(symbol) ? NOT_KNOWN : SOMEBODYS;
+}
+
+static bool is_call_of_library(const struct places *places, uint32_t process_number,
+                               uint32_t stack_number, uint64_t caller)
+{
+    uint64_t addresses[TRACE_STACK_DEPTH] = {caller};
+    const struct process *process = process_of(places, process_number);
+    const struct trace_record *stack =
+        find_numbered(places->stacks, places->stack_count, process_number, stack_number);
+    size_t count = caller != 0;
+    enum owner owner = NOT_KNOWN;
+    if (process == NULL) return false;
+    if (stack != NULL) count = trace_stack_addresses(stack, addresses);
+    for (size_t i = 0; owner == NOT_KNOWN && i < count; i++)
+        if (!(addresses[i] & TRACE_LINE_ADDRESS)) owner = owner_of(process, addresses[i]);
+    return owner == LIBRARYS;
+}
+
+bool places_of_library(const struct places *places, const struct trace_record *record)
+{
+    const struct trace_side *other = &record->finding.sides[1];
+    return is_call_of_library(places, record->process, record->stack, record->caller) &&
+           (other->call == 0 ||
+            is_call_of_library(places, record->process, other->stack, other->call));
 }
 
 /* A record without a stack of its own belongs to an object, so the stack of the creating call is

@@ -28,6 +28,10 @@ bool places_device(const struct trace_record *record, char *text, size_t size);
  * unknown. The trace owns the string. */
 const char *places_code(const struct places *places, const struct trace_record *record);
 
+/* Returns true if NVIDIA's libraries of headers (Thrust, CUB, libcu++) make the calls that the
+ * finding names: the submitting one and that of its other side, if there is one. */
+bool places_of_library(const struct places *places, const struct trace_record *record);
+
 /* Writes a finding's sentence, with the lines of the calls that it names. */
 void places_sentence(struct places *places, const struct trace_record *record, char *text,
                      size_t size);

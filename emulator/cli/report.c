@@ -86,7 +86,8 @@ static bool add_found(struct findings *findings, struct places *places,
     return add(findings, &finding);
 }
 
-/* Adds all findings of a class, TRACE_FINDING or TRACE_ADVICE, each once. */
+/* Adds all findings of a class, TRACE_FINDING or TRACE_ADVICE, each once. Advice is left out where
+ * NVIDIA's own headers are what it is for: who uses them cannot follow it. */
 static bool add_all(struct findings *findings, struct places *places, const struct trace *trace,
                     enum trace_kind class)
 {
@@ -96,7 +97,8 @@ static bool add_all(struct findings *findings, struct places *places, const stru
     bool whole = rows != NULL;
 
     for (size_t i = 0; whole && i < trace->count; i++)
-        if (trace->records[i].kind == class)
+        if (trace->records[i].kind == class &&
+            (class != TRACE_ADVICE || !places_of_library(places, &trace->records[i])))
             rows[count++] = (struct trace_folded){
                 .record = &trace->records[i],
                 .count = trace->records[i].count > 0 ? trace->records[i].count : 1};

@@ -170,9 +170,20 @@ static int ended_kernel_tells_by_a_copy()
     return cudaStreamSynchronize(other);
 }
 
+// A kernel that is loaded at its first launch would wait for those that run.
+static int load()
+{
+    cudaFuncAttributes attributes;
+    MUST(cudaFuncGetAttributes(&attributes, fill));
+    MUST(cudaFuncGetAttributes(&attributes, check_after));
+    MUST(cudaFuncGetAttributes(&attributes, make_and_stay));
+    return cudaFuncGetAttributes(&attributes, make_and_tell);
+}
+
 int main()
 {
     int right = 0, sum = 0;
+    MUST(load());
     MUST(cudaMalloc(&data, N * sizeof *data));
     MUST(cudaMalloc(&device_flag, sizeof *device_flag));
     MUST(cudaMallocHost(&flag, sizeof *flag));
