@@ -25,12 +25,13 @@ struct followed {
     uint64_t left;  /* bytes that are not written, if `bits` is not NULL */
     bool all;       /* everything is written */
     bool given;
-    bool hosts; /* managed memory that no device has touched */
+    bool managed;
+    bool hosts; /* managed, and no device has touched it */
 };
 
 static struct {
     struct followed *buckets[BUCKETS];
-    size_t hosts; /* how many followed regions have `hosts` */
+    size_t managed, hosts; /* how many followed regions are so */
     unsigned looks;
 } written;
 
@@ -57,19 +58,15 @@ void memory_initcheck_follow_host(const struct memory_region *region)
     memory_initcheck_follow(region);
     struct followed *followed = *place(region);
     if (followed == NULL) return;
-    followed->all = followed->hosts = true;
+    followed->all = followed->hosts = followed->managed = true;
     written.hosts++;
+    written.managed++;
 }
 
 bool memory_initcheck_is_hosts(const struct memory_region *region)
 {
     const struct followed *followed = written.hosts > 0 ? *place(region) : NULL;
     return followed != NULL && followed->hosts;
-}
-
-void memory_initcheck_shared(const struct memory_region *region)
-{
-    if (memory_initcheck_is_hosts(region)) memory_initcheck_forget(region);
 }
 
 void memory_initcheck_forget(const struct memory_region *region)
@@ -79,6 +76,7 @@ void memory_initcheck_forget(const struct memory_region *region)
     if (followed == NULL) return;
     *at = followed->next;
     written.hosts -= followed->hosts;
+    written.managed -= followed->managed;
     free(followed->bits);
     free(followed);
 }
@@ -204,28 +202,72 @@ void memory_initcheck_find(const struct memory_region *region, const uint64_t *t
 
 /* ---- what the host has done ------------------------------------------------------------------ */
 
-bool memory_initcheck_only_read(const struct memory_region *region)
+/* Calls `see` for each page of the region, until it returns false. Returns false where the page
+ * table cannot be read, or has been read often enough. */
+static bool look_at_pages(const struct memory_region *region,
+                          bool (*see)(void *user, uint64_t page, bool read, bool was_written),
+                          void *user)
 {
     uint64_t entries[512];
     const uint64_t first = (uint64_t)(uintptr_t)region->bytes / PAGE;
     const uint64_t pages = (region->size + PAGE - 1) / PAGE;
-    bool any_read = false, any_written = false;
+    bool known = true, goes_on = true;
     if (sysconf(_SC_PAGESIZE) != PAGE || written.looks == LOOKS) return false;
     written.looks++;
     const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
-    for (uint64_t at = 0; at < pages && !any_written;) {
+    for (uint64_t at = 0; at < pages && known && goes_on;) {
         const uint64_t most = sizeof entries / sizeof *entries;
         const uint64_t count = pages - at < most ? pages - at : most;
         const ssize_t bytes = (ssize_t)(count * sizeof *entries);
-        any_written = pread(file, entries, (size_t)bytes, (off_t)((first + at) * 8)) != bytes;
-        for (uint64_t i = 0; i < count && !any_written; i++) {
+        known = pread(file, entries, (size_t)bytes, (off_t)((first + at) * 8)) == bytes;
+        for (uint64_t i = 0; i < count && known && goes_on; i++) {
             const bool present = entries[i] & PAGE_PRESENT, of_file = entries[i] & PAGE_OF_FILE;
-            any_read |= present && of_file;
-            any_written = (present && !of_file) || (entries[i] & PAGE_SWAPPED);
+            goes_on = see(user, at + i, present && of_file,
+                          (present && !of_file) || (entries[i] & PAGE_SWAPPED));
         }
         at += count;
     }
     close(file);
-    return any_read && !any_written;
+    return known;
+}
+
+struct seen {
+    bool any_read, any_written;
+};
+
+static bool see_use(void *user, uint64_t page, bool read, bool was_written)
+{
+    struct seen *seen = user;
+    (void)page;
+    seen->any_read |= read;
+    seen->any_written |= was_written;
+    return !was_written;
+}
+
+bool memory_initcheck_only_read(const struct memory_region *region)
+{
+    struct seen seen = {false, false};
+    return look_at_pages(region, see_use, &seen) && seen.any_read && !seen.any_written;
+}
+
+static bool see_written(void *user, uint64_t page, bool read, bool was_written)
+{
+    const struct memory_region *region = *(const struct memory_region *const *)user;
+    const uint64_t first = page * PAGE, left = region->size - first;
+    (void)read;
+    if (was_written) memory_initcheck_set(region, first, left < PAGE ? left : PAGE);
+    return true;
+}
+
+void memory_initcheck_shared(const struct memory_region *region)
+{
+    struct followed *followed = written.managed > 0 ? *place(region) : NULL;
+    if (followed == NULL || !followed->managed) return;
+    if (followed->hosts) {
+        written.hosts--;
+        followed->hosts = followed->all = false;
+    }
+    if (followed->all) return;
+    if (!look_at_pages(region, see_written, &region)) memory_initcheck_forget(region);
 }

@@ -2,8 +2,9 @@
  * find reads of memory that was never written.
  *
  * Only followed regions are recorded, from their allocation on, and only writes of the device: a
- * caller that lets the host, another process or a second address write to a region must stop
- * following it. This module does not decide what may be read.
+ * caller that lets another process or a second address write to a region must stop following it,
+ * and the host too, but for managed memory, whose pages are looked at (memory_initcheck_shared).
+ * This module does not decide what may be read.
  *
  * Takes no lock: the caller holds the lock that guards the regions.
  */
@@ -20,7 +21,9 @@ void memory_initcheck_follow(const struct memory_region *region);
  * touched the region so far. */
 void memory_initcheck_follow_host(const struct memory_region *region);
 bool memory_initcheck_is_hosts(const struct memory_region *region);
-/* The device touches the region as well. */
+/* The device touches the region as well, or the host may have since: of managed memory all pages
+ * are written now that somebody has written to, by the system's page table. Where that cannot be
+ * read, the region is not followed any more. */
 void memory_initcheck_shared(const struct memory_region *region);
 /* Returns true when the host has read memory of memory_allocate and has written nothing of it. Only
  * for a region that no device has touched. Uses the system's page table: a page that was only read

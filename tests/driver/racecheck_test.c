@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS = 128, BLOCKS = 4, N = THREADS * BLOCKS, BYTES = N * 4 };
+enum { THREADS = 128, BLOCKS = 4, N = THREADS * BLOCKS, BYTES = N * 4, PAGE = 4096 };
 
 /* One kernel each, over (p, q): `x` is the address of this thread's element of p, `y` of q. */
 #define KERNEL(name, body)                                                                         \
@@ -311,10 +311,33 @@ START_TEST(memory_of_the_host_may_be_written_by_it)
     CUdeviceptr managed;
     begin(LATEST);
     OK(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
+    *(volatile char *)managed = 1; /* its page counts as written */
     launch("copy", managed, b);
     OK(cuCtxSynchronize());
     launch("copy", (CUdeviceptr)(uintptr_t)test_pinned(BYTES), b);
     nothing();
+}
+END_TEST
+
+START_TEST(managed_memory_that_nobody_wrote)
+{
+    CUdeviceptr managed;
+    begin(_i);
+    OK(cuMemAllocManaged(&managed, 4 * PAGE, CU_MEM_ATTACH_GLOBAL));
+    *(volatile char *)(managed + PAGE) = 1;
+    OK(cuMemsetD8(managed + 2 * PAGE, 1, BYTES));
+    launch("copy", managed + PAGE, b);
+    launch("copy", managed + 2 * PAGE, b);
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "never written"), 0);
+    launch("copy", managed, b);
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "never written"), 1);
+    *(volatile char *)(managed + 3 * PAGE) = 1; /* between two kernels */
+    launch("copy", managed + 3 * PAGE, b);
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "never written"), 1);
+    OK(cuMemFree(managed));
 }
 END_TEST
 
@@ -518,6 +541,7 @@ int main(void)
     tcase_add_test(tcase, a_counter_has_to_begin_somewhere);
     tcase_add_loop_test(tcase, whoever_writes_first_may_read, 0, ORDERS);
     tcase_add_test(tcase, memory_of_the_host_may_be_written_by_it);
+    tcase_add_loop_test(tcase, managed_memory_that_nobody_wrote, 0, ORDERS);
     tcase_add_test(tcase, padding_is_nobodys);
     tcase_add_test(tcase, allocating_again_begins_again);
     tcase_add_loop_test(tcase, a_copy_of_what_nothing_wrote, 0, ORDERS);

@@ -245,6 +245,7 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
     }
     for (size_t i = 0; i < kernel->beside.count; i++)
         timeline_join(operation->op, kernel->beside.list[i]);
+    if (info->converses) initcheck_met(kernel->footprint);
     if (kernel->has_paused) paused_kernels--;
     const struct races_talk talk = {.converses = info->converses,
                                     .paused = kernel->has_paused,

@@ -213,6 +213,12 @@ void initcheck_touched(const struct memory_region *region)
     memory_initcheck_shared(region);
 }
 
+void initcheck_met(const struct exec_footprint *footprint)
+{
+    for (size_t i = 0; footprint != NULL && i < exec_footprint_region_count(footprint); i++)
+        memory_initcheck_shared(exec_footprint_region_at(footprint, i)->region);
+}
+
 void initcheck_ends(const struct memory_region *region)
 {
     look_at_host(region);
@@ -229,8 +235,7 @@ void initcheck_last(void)
 
 void initcheck_pending(const struct timeline_op *op, uint64_t address)
 {
-    const struct memory_region *region =
-        races_watching() && memory_is_device_address(address) ? memory_find(address) : NULL;
+    const struct memory_region *region = races_watching() ? memory_find(address) : NULL;
     if (region != NULL && memory_initcheck_follows(region)) writer_add(op, region->id);
 }
 
@@ -274,7 +279,9 @@ void initcheck_copied(struct operation *operation, const struct races_rows *rows
 {
     const struct memory_region *region = races_watching() ? memory_find(rows->address) : NULL;
     const uint64_t bytes = (uint64_t)rows->width * rows->height * rows->depth;
-    if (region == NULL || !memory_initcheck_never(region)) return;
+    if (region == NULL) return;
+    memory_initcheck_shared(region);
+    if (!memory_initcheck_never(region)) return;
     const bool is_inside = operation->record.to == TRACE_DEVICE;
     if (python_code() != NULL && (is_inside || bytes <= PYTHON_ELEMENT)) return;
     report_unwritten(FINDING_COPY_OF_UNWRITTEN, operation, region, rows->address - region->address,
@@ -361,8 +368,7 @@ void initcheck_launched(struct operation *operation, const struct exec_footprint
     for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, (const char *)parameters + at, sizeof value);
-        const struct memory_region *region =
-            memory_is_device_address(value) ? memory_find(value) : NULL;
+        const struct memory_region *region = memory_find(value);
         if (region == NULL) continue;
         memory_initcheck_give(region);
         copies_excused(operation->op, region);

@@ -33,6 +33,8 @@ void initcheck_ends(const struct memory_region *region);
  * region. */
 void initcheck_given(uint64_t address);
 void initcheck_touched(const struct memory_region *region);
+/* The host may have written meanwhile what a kernel with this footprint, or NULL, reads. */
+void initcheck_met(const struct exec_footprint *footprint);
 /* `op` is pending and may write at this address. */
 void initcheck_pending(const struct timeline_op *op, uint64_t address);
 /* An operation other than a kernel writes these rows; `operation` NULL: the rows count as
