@@ -10,20 +10,39 @@ static const struct {
     enum cudaChannelFormatKind kind;
     int bits;
     CUarray_format format;
+    unsigned channels; /* of a normalised format; 0: one, two or four */
 } formats[] = {
-    {cudaChannelFormatKindUnsigned, 8, CU_AD_FORMAT_UNSIGNED_INT8},
-    {cudaChannelFormatKindUnsigned, 16, CU_AD_FORMAT_UNSIGNED_INT16},
-    {cudaChannelFormatKindUnsigned, 32, CU_AD_FORMAT_UNSIGNED_INT32},
-    {cudaChannelFormatKindSigned, 8, CU_AD_FORMAT_SIGNED_INT8},
-    {cudaChannelFormatKindSigned, 16, CU_AD_FORMAT_SIGNED_INT16},
-    {cudaChannelFormatKindSigned, 32, CU_AD_FORMAT_SIGNED_INT32},
-    {cudaChannelFormatKindFloat, 16, CU_AD_FORMAT_HALF},
-    {cudaChannelFormatKindFloat, 32, CU_AD_FORMAT_FLOAT},
+    {cudaChannelFormatKindUnsigned, 8, CU_AD_FORMAT_UNSIGNED_INT8, 0},
+    {cudaChannelFormatKindUnsigned, 16, CU_AD_FORMAT_UNSIGNED_INT16, 0},
+    {cudaChannelFormatKindUnsigned, 32, CU_AD_FORMAT_UNSIGNED_INT32, 0},
+    {cudaChannelFormatKindSigned, 8, CU_AD_FORMAT_SIGNED_INT8, 0},
+    {cudaChannelFormatKindSigned, 16, CU_AD_FORMAT_SIGNED_INT16, 0},
+    {cudaChannelFormatKindSigned, 32, CU_AD_FORMAT_SIGNED_INT32, 0},
+    {cudaChannelFormatKindFloat, 16, CU_AD_FORMAT_HALF, 0},
+    {cudaChannelFormatKindFloat, 32, CU_AD_FORMAT_FLOAT, 0},
+    {cudaChannelFormatKindUnsignedNormalized8X1, 8, CU_AD_FORMAT_UNORM_INT8X1, 1},
+    {cudaChannelFormatKindUnsignedNormalized8X2, 8, CU_AD_FORMAT_UNORM_INT8X2, 2},
+    {cudaChannelFormatKindUnsignedNormalized8X4, 8, CU_AD_FORMAT_UNORM_INT8X4, 4},
+    {cudaChannelFormatKindUnsignedNormalized16X1, 16, CU_AD_FORMAT_UNORM_INT16X1, 1},
+    {cudaChannelFormatKindUnsignedNormalized16X2, 16, CU_AD_FORMAT_UNORM_INT16X2, 2},
+    {cudaChannelFormatKindUnsignedNormalized16X4, 16, CU_AD_FORMAT_UNORM_INT16X4, 4},
+    {cudaChannelFormatKindSignedNormalized8X1, 8, CU_AD_FORMAT_SNORM_INT8X1, 1},
+    {cudaChannelFormatKindSignedNormalized8X2, 8, CU_AD_FORMAT_SNORM_INT8X2, 2},
+    {cudaChannelFormatKindSignedNormalized8X4, 8, CU_AD_FORMAT_SNORM_INT8X4, 4},
+    {cudaChannelFormatKindSignedNormalized16X1, 16, CU_AD_FORMAT_SNORM_INT16X1, 1},
+    {cudaChannelFormatKindSignedNormalized16X2, 16, CU_AD_FORMAT_SNORM_INT16X2, 2},
+    {cudaChannelFormatKindSignedNormalized16X4, 16, CU_AD_FORMAT_SNORM_INT16X4, 4},
 };
 enum {
     FORMATS = sizeof formats / sizeof *formats,
     LAST_KIND = cudaChannelFormatKindUnsignedNormalized1010102,
 };
+
+static bool is_normalised(enum cudaChannelFormatKind kind)
+{
+    return kind >= cudaChannelFormatKindUnsignedNormalized8X1 &&
+           kind <= cudaChannelFormatKindSignedNormalized16X4;
+}
 
 /* Converts a channel format: one, two or four channels of the same size, beginning with x. */
 static cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
@@ -31,8 +50,8 @@ static cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_f
 {
     const int bits[4] = {desc->x, desc->y, desc->z, desc->w};
     if ((int)desc->f > LAST_KIND) return cudaErrorInvalidChannelDescriptor;
-    if (desc->f > cudaChannelFormatKindNone) {
-        overlap_finding_unsupported("channels of normalised, compressed and planar formats",
+    if (desc->f > cudaChannelFormatKindNone && !is_normalised(desc->f)) {
+        overlap_finding_unsupported("channels of packed, compressed and planar formats",
                                     cudaErrorNotSupported);
         return cudaErrorNotSupported;
     }
@@ -43,7 +62,10 @@ static cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_f
     if (*channels == 0 || *channels == 3) return cudaErrorInvalidChannelDescriptor;
     for (size_t i = 0; i < FORMATS; i++) {
         *format = formats[i].format;
-        if (formats[i].kind == desc->f && formats[i].bits == desc->x) return cudaSuccess;
+        if (formats[i].kind == desc->f && formats[i].bits == desc->x)
+            return formats[i].channels == 0 || formats[i].channels == *channels
+                       ? cudaSuccess
+                       : cudaErrorInvalidChannelDescriptor;
     }
     return cudaErrorInvalidChannelDescriptor;
 }
@@ -494,6 +516,7 @@ static cudaError_t sampling_of(const struct cudaTextureDesc *from,
     memcpy(to->borderColor, from->borderColor, sizeof to->borderColor);
     const CUarray_format format = resource_format(resource);
     const bool is_float = format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF;
+    if (!fractions && is_normalised(channels_of(format, 1).f)) return cudaErrorInvalidNormSetting;
     if (fractions && (is_float || format_bytes(format) == 4)) return cudaErrorInvalidNormSetting;
     if (from->filterMode == cudaFilterModeLinear && !fractions && !is_float)
         return cudaErrorInvalidFilterSetting;

@@ -10,29 +10,37 @@
 
 /* ---- formats and sizes ------------------------------------------------------------------- */
 
-bool array_format(CUarray_format format, enum exec_texel *texel, uint32_t *bytes)
+const struct array_format *array_format(CUarray_format format, unsigned channels)
 {
-    static const struct {
-        CUarray_format format;
-        enum exec_texel texel;
-        uint32_t bytes;
-    } formats[] = {
-        {CU_AD_FORMAT_UNSIGNED_INT8, EXEC_TEXEL_U8, 1},
-        {CU_AD_FORMAT_UNSIGNED_INT16, EXEC_TEXEL_U16, 2},
-        {CU_AD_FORMAT_UNSIGNED_INT32, EXEC_TEXEL_U32, 4},
-        {CU_AD_FORMAT_SIGNED_INT8, EXEC_TEXEL_S8, 1},
-        {CU_AD_FORMAT_SIGNED_INT16, EXEC_TEXEL_S16, 2},
-        {CU_AD_FORMAT_SIGNED_INT32, EXEC_TEXEL_S32, 4},
-        {CU_AD_FORMAT_HALF, EXEC_TEXEL_F16, 2},
-        {CU_AD_FORMAT_FLOAT, EXEC_TEXEL_F32, 4},
+    static const struct array_format formats[] = {
+        {CU_AD_FORMAT_UNSIGNED_INT8, EXEC_TEXEL_U8, 1, 0},
+        {CU_AD_FORMAT_UNSIGNED_INT16, EXEC_TEXEL_U16, 2, 0},
+        {CU_AD_FORMAT_UNSIGNED_INT32, EXEC_TEXEL_U32, 4, 0},
+        {CU_AD_FORMAT_SIGNED_INT8, EXEC_TEXEL_S8, 1, 0},
+        {CU_AD_FORMAT_SIGNED_INT16, EXEC_TEXEL_S16, 2, 0},
+        {CU_AD_FORMAT_SIGNED_INT32, EXEC_TEXEL_S32, 4, 0},
+        {CU_AD_FORMAT_HALF, EXEC_TEXEL_F16, 2, 0},
+        {CU_AD_FORMAT_FLOAT, EXEC_TEXEL_F32, 4, 0},
+        {CU_AD_FORMAT_UNORM_INT8X1, EXEC_TEXEL_U8, 1, 1},
+        {CU_AD_FORMAT_UNORM_INT8X2, EXEC_TEXEL_U8, 1, 2},
+        {CU_AD_FORMAT_UNORM_INT8X4, EXEC_TEXEL_U8, 1, 4},
+        {CU_AD_FORMAT_UNORM_INT16X1, EXEC_TEXEL_U16, 2, 1},
+        {CU_AD_FORMAT_UNORM_INT16X2, EXEC_TEXEL_U16, 2, 2},
+        {CU_AD_FORMAT_UNORM_INT16X4, EXEC_TEXEL_U16, 2, 4},
+        {CU_AD_FORMAT_SNORM_INT8X1, EXEC_TEXEL_S8, 1, 1},
+        {CU_AD_FORMAT_SNORM_INT8X2, EXEC_TEXEL_S8, 1, 2},
+        {CU_AD_FORMAT_SNORM_INT8X4, EXEC_TEXEL_S8, 1, 4},
+        {CU_AD_FORMAT_SNORM_INT16X1, EXEC_TEXEL_S16, 2, 1},
+        {CU_AD_FORMAT_SNORM_INT16X2, EXEC_TEXEL_S16, 2, 2},
+        {CU_AD_FORMAT_SNORM_INT16X4, EXEC_TEXEL_S16, 2, 4},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (formats[i].format != format) continue;
-        *texel = formats[i].texel;
-        *bytes = formats[i].bytes;
-        return true;
+        const unsigned own = formats[i].normalised;
+        const bool fits =
+            own != 0 ? channels == own : channels == 1 || channels == 2 || channels == 4;
+        if (formats[i].format == format) return fits ? &formats[i] : NULL;
     }
-    return false;
+    return NULL;
 }
 
 static size_t attribute(CUdevice_attribute attribute)
@@ -110,18 +118,6 @@ static bool is_other_format(CUarray_format format, unsigned channels)
         {CU_AD_FORMAT_BC5_UNORM, CU_AD_FORMAT_BC5_SNORM, 2},
         {CU_AD_FORMAT_BC6H_UF16, CU_AD_FORMAT_BC6H_SF16, 3},
         {CU_AD_FORMAT_BC7_UNORM, CU_AD_FORMAT_BC7_UNORM_SRGB, 4},
-        {CU_AD_FORMAT_UNORM_INT8X1, CU_AD_FORMAT_UNORM_INT8X1, 1},
-        {CU_AD_FORMAT_UNORM_INT8X2, CU_AD_FORMAT_UNORM_INT8X2, 2},
-        {CU_AD_FORMAT_UNORM_INT8X4, CU_AD_FORMAT_UNORM_INT8X4, 4},
-        {CU_AD_FORMAT_UNORM_INT16X1, CU_AD_FORMAT_UNORM_INT16X1, 1},
-        {CU_AD_FORMAT_UNORM_INT16X2, CU_AD_FORMAT_UNORM_INT16X2, 2},
-        {CU_AD_FORMAT_UNORM_INT16X4, CU_AD_FORMAT_UNORM_INT16X4, 4},
-        {CU_AD_FORMAT_SNORM_INT8X1, CU_AD_FORMAT_SNORM_INT8X1, 1},
-        {CU_AD_FORMAT_SNORM_INT8X2, CU_AD_FORMAT_SNORM_INT8X2, 2},
-        {CU_AD_FORMAT_SNORM_INT8X4, CU_AD_FORMAT_SNORM_INT8X4, 4},
-        {CU_AD_FORMAT_SNORM_INT16X1, CU_AD_FORMAT_SNORM_INT16X1, 1},
-        {CU_AD_FORMAT_SNORM_INT16X2, CU_AD_FORMAT_SNORM_INT16X2, 2},
-        {CU_AD_FORMAT_SNORM_INT16X4, CU_AD_FORMAT_SNORM_INT16X4, 4},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (format >= formats[i].first && format <= formats[i].last)
@@ -195,14 +191,11 @@ static void array_end(struct object *object, bool implicit)
 /* Makes an array of any shape, including that of a mipmap level. */
 static CUresult array_make(const CUDA_ARRAY3D_DESCRIPTOR *d, struct array **made)
 {
-    enum exec_texel texel;
-    uint32_t bytes;
     struct array *array = calloc(1, sizeof *array);
     if (array == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    array_format(d->Format, &texel, &bytes);
     array->descriptor = *d;
-    array->texel = texel;
-    array->texel_bytes = bytes * d->NumChannels;
+    array->format = array_format(d->Format, d->NumChannels);
+    array->texel_bytes = array->format->bytes * d->NumChannels;
     CUresult code = array_allocate(array);
     if (code != CUDA_SUCCESS) {
         free(array);
@@ -216,14 +209,11 @@ static CUresult array_make(const CUDA_ARRAY3D_DESCRIPTOR *d, struct array **made
 
 static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
-    enum exec_texel texel;
-    uint32_t bytes;
     const unsigned channels = pAllocateArray->NumChannels;
-    if (!array_format(pAllocateArray->Format, &texel, &bytes))
+    if (array_format(pAllocateArray->Format, channels) == NULL)
         return is_other_format(pAllocateArray->Format, channels)
-                   ? refuse("arrays of normalised and compressed formats")
+                   ? refuse("arrays of packed and compressed formats")
                    : CUDA_ERROR_INVALID_VALUE;
-    if (channels != 1 && channels != 2 && channels != 4) return CUDA_ERROR_INVALID_VALUE;
     TRY(check_flags(pAllocateArray->Flags));
     return check_extent(pAllocateArray);
 }

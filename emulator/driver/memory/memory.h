@@ -28,7 +28,7 @@ struct array {
     struct object object;
     CUDA_ARRAY3D_DESCRIPTOR descriptor; /* as given: absent dimensions are 0 */
     const struct memory_region *region;
-    enum exec_texel texel;
+    const struct array_format *format;
     uint32_t texel_bytes;
     size_t row_bytes, rows, slices; /* rows and slices are at least 1; layers are slices */
     /* A mipmapped array has levels and no texels of its own. */

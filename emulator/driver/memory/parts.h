@@ -4,9 +4,16 @@
 
 #include "emulator/driver/memory/memory.h"
 
-/* The executor's texel type of a format, and its size in bytes. Returns false for an unsupported
- * format. */
-bool array_format(CUarray_format format, enum exec_texel *texel, uint32_t *bytes);
+/* A format of arrays. Normalised ones are read as fractions, and formatted stores to surfaces take
+ * fractions. */
+struct array_format {
+    CUarray_format format;
+    enum exec_texel texel;
+    uint8_t bytes;      /* of a channel */
+    uint8_t normalised; /* the number of channels of a normalised format; 0: another format */
+};
+/* Returns NULL for a format that the device has not, or that has not so many channels. */
+const struct array_format *array_format(CUarray_format format, unsigned channels);
 
 /* ---- allocation --------------------------------------------------------------------------- */
 

@@ -48,7 +48,8 @@ static void bind_texels_of(struct exec_texture *bound, const struct array *array
     bound->layered = d->Flags & CUDA_ARRAY3D_LAYERED;
     bound->cube = d->Flags & CUDA_ARRAY3D_CUBEMAP;
     bound->dimensions = d->Height == 0 ? 1 : d->Depth == 0 || bound->layered || bound->cube ? 2 : 3;
-    bound->texel = array->texel;
+    bound->texel = array->format->texel;
+    bound->fractions = array->format->normalised != 0;
     bound->channels = (uint8_t)d->NumChannels;
 }
 
@@ -94,9 +95,9 @@ static CUresult check_memory(CUdeviceptr address, size_t bytes)
 
 static CUresult bind_texels(struct exec_texture *bound, CUarray_format format, unsigned channels)
 {
-    uint32_t bytes;
-    if (!array_format(format, &bound->texel, &bytes)) return CUDA_ERROR_INVALID_VALUE;
-    if (channels != 1 && channels != 2 && channels != 4) return CUDA_ERROR_INVALID_VALUE;
+    const struct array_format *known = array_format(format, channels);
+    if (known == NULL || known->normalised) return CUDA_ERROR_INVALID_VALUE;
+    bound->texel = known->texel;
     bound->channels = (uint8_t)channels;
     bound->height = bound->depth = 1;
     return CUDA_SUCCESS;
@@ -192,8 +193,8 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
     if ((unsigned)sampling->filterMode > CU_TR_FILTER_MODE_LINEAR) return CUDA_ERROR_INVALID_VALUE;
     bound->filters = sampling->filterMode == CU_TR_FILTER_MODE_LINEAR && !bound->linear;
     bound->normalized = sampling->flags & CU_TRSF_NORMALIZED_COORDINATES;
-    bound->promotes = !(sampling->flags & CU_TRSF_READ_AS_INTEGER) && !is_wide_integer(bound) &&
-                      bound->texel < EXEC_TEXEL_F16;
+    const bool fractions = bound->fractions || !(sampling->flags & CU_TRSF_READ_AS_INTEGER);
+    bound->promotes = fractions && !is_wide_integer(bound) && bound->texel < EXEC_TEXEL_F16;
     bound->srgb =
         sampling->flags & CU_TRSF_SRGB && bound->promotes && bound->texel == EXEC_TEXEL_U8;
     memcpy(bound->border, sampling->borderColor, sizeof bound->border);
@@ -221,6 +222,7 @@ static bool view_texels(CUresourceViewFormat format, struct exec_texture *bound)
     const unsigned place = (unsigned)format - CU_RES_VIEW_FORMAT_UINT_1X8;
     if (place >= 3 * sizeof types / sizeof *types) return false;
     bound->texel = types[place / 3];
+    bound->fractions = false;
     bound->channels = (uint8_t)(1u << place % 3);
     return true;
 }

@@ -47,6 +47,8 @@ struct exec_texture {
     enum exec_texel texel;
     uint8_t channels; /* 1, 2 or 4 */
 
+    bool fractions; /* the texels' integers stand for fractions: formatted stores take floats */
+
     bool surface; /* a surface object: the fields below are not used */
     enum exec_addressing addressing[3];
     bool filters;    /* linear filtering; false: the nearest texel */

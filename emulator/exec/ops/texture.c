@@ -807,6 +807,20 @@ static uint32_t channel_of_value(enum exec_texel texel, uint32_t value)
     }
 }
 
+/* The integer that stands for a fraction: cut off, not rounded, and 0 for what is no number, as on
+ * an H200. */
+static uint32_t channel_of_fraction(enum exec_texel texel, uint32_t value)
+{
+    static const float most[] = {[EXEC_TEXEL_U8] = UINT8_MAX,
+                                 [EXEC_TEXEL_U16] = UINT16_MAX,
+                                 [EXEC_TEXEL_S8] = INT8_MAX,
+                                 [EXEC_TEXEL_S16] = INT16_MAX};
+    const bool is_signed = texel == EXEC_TEXEL_S8 || texel == EXEC_TEXEL_S16;
+    const float least = is_signed ? -1.0f : 0.0f, fraction = exec_f32(value);
+    if (isnan(fraction)) return 0;
+    return (uint32_t)(int32_t)(fminf(fmaxf(fraction, least), 1.0f) * most[texel]);
+}
+
 /* Stores a texel. Channels without a value become 0, as on an H200; PTX leaves them open. */
 static void store_texel(const struct image_lane *at, unsigned char *bytes)
 {
@@ -819,7 +833,8 @@ static void store_texel(const struct image_lane *at, unsigned char *bytes)
                    (const unsigned char *)exec_slot(at->warp, access->elements[k]) +
                        (size_t)at->lane * access->widths[k],
                    sizeof value);
-        value = channel_of_value(at->texture->texel, value);
+        value = at->texture->fractions ? channel_of_fraction(at->texture->texel, value)
+                                       : channel_of_value(at->texture->texel, value);
         memcpy(bytes + (size_t)k * size, &value, size); /* the low bytes are first */
     }
 }
