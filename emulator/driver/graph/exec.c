@@ -69,7 +69,6 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
     *why = CUDA_GRAPH_INSTANTIATE_ERROR;
     NEED_POINTER(handle);
     TRY(graph_find(graph_handle, &graph));
-    if (graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
     if (graph->holder != NULL) return CUDA_ERROR_NOT_SUPPORTED; /* it is a part of another graph */
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         return check_device_launch(graph, offender, why);
@@ -334,7 +333,7 @@ CUresult driver_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
     *resultInfo = (update_info){.result = CU_GRAPH_EXEC_UPDATE_ERROR};
     TRY(graph_exec_find(hGraphExec, &exec));
     TRY(graph_find(hGraph, &graph));
-    if (graph->capturing || graph_is_embedded(graph)) return CUDA_ERROR_INVALID_VALUE;
+    if (graph_is_embedded(graph)) return CUDA_ERROR_INVALID_VALUE;
     TRY(graph_conditional_own(exec->graph));
     if (pair_graphs(exec->graph, graph, resultInfo) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;

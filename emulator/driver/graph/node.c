@@ -372,7 +372,7 @@ static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS 
     const bool move = params->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     if (!move && params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (graph == node->graph || graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+    if (graph == node->graph || (move && graph->capturing)) return CUDA_ERROR_INVALID_VALUE;
     if (move && (graph->holder != NULL || graph->executables > 0 || is_inside(node->graph, graph)))
         return CUDA_ERROR_INVALID_VALUE;
     if (!move && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;

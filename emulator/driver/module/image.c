@@ -182,7 +182,11 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin,
         }
         image->count++;
         findings_unit_parsed(image->units[i], fatbin->units[i].text);
-        if (source->jit != NULL) jit_apply(source->jit, image->units[i]);
+        if (source->jit != NULL) {
+            TRY(jit_compiles(source->jit, image->units[i], log, log_size));
+            TRY(jit_runs(source->jit, log, log_size));
+            jit_apply(source->jit, image->units[i]);
+        }
         TRY(image_suits(image->units[i], fatbin->units[i].arch, log, log_size));
         if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
     }
@@ -199,7 +203,7 @@ static struct image *latest;
 static bool may_be_shared(const struct fatbin *fatbin, const struct image_source *source)
 {
     return fatbin->count == 1 && fatbin->units[0].length <= SHARED_TEXT &&
-           (source->jit == NULL || source->jit->max_registers == 0);
+           (source->jit == NULL || (source->jit->max_registers == 0 && !source->jit->has_target));
 }
 
 /* Returns the shared image with a new reference; NULL: the text has to be parsed. */

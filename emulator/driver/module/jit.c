@@ -35,6 +35,48 @@ static CUresult refuse(CUjit_option option)
                                                            : CUDA_ERROR_INVALID_VALUE;
 }
 
+enum { ARCHITECTURE = 0xffff, OLDEST = 75 /* that is still compiled for */ };
+
+/* Returns true for the values of CUjit_target, and for 0, of which nothing can be compiled. */
+static bool is_target(unsigned target)
+{
+    static const unsigned plain[] = {0,  30, 32, 35, 37, 50, 52, 53,  60,  61,  62,  70,
+                                     72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
+    const unsigned architecture = target & ARCHITECTURE, of = target & ~(unsigned)ARCHITECTURE;
+    size_t i = 0;
+    while (i < sizeof plain / sizeof *plain && plain[i] != architecture) i++;
+    if (i == sizeof plain / sizeof *plain) return false;
+    return of == 0 || (of == CU_COMPUTE_ACCELERATED_TARGET_BASE && architecture >= 90) ||
+           (of == CU_COMPUTE_FAMILY_TARGET_BASE && architecture >= 100);
+}
+
+CUresult jit_compiles(const struct jit *jit, const struct ptx_module *unit, char *log,
+                      size_t log_size)
+{
+    const unsigned architecture = jit->target & ARCHITECTURE;
+    unsigned least = 0;
+    if (!jit->has_target) return CUDA_SUCCESS;
+    if (unit->target != NULL) sscanf(unit->target, "sm_%u", &least);
+    if (architecture >= OLDEST && architecture >= least) return CUDA_SUCCESS;
+    snprintf(log, log_size, "error   : PTX for .target %s cannot be compiled for sm_%u",
+             unit->target != NULL ? unit->target : "", architecture);
+    return architecture == 0 ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_PTX;
+}
+
+CUresult jit_runs(const struct jit *jit, char *log, size_t log_size)
+{
+    const unsigned architecture = jit->target & ARCHITECTURE, here = device_capability();
+    const bool exactly = jit->target & CU_COMPUTE_ACCELERATED_TARGET_BASE;
+    if (!jit->has_target || architecture == here ||
+        (!exactly && architecture / 10 == here / 10 && architecture < here))
+        return CUDA_SUCCESS;
+    snprintf(log, log_size,
+             "error   : the code was to be compiled for sm_%u (CU_JIT_TARGET); this device has "
+             "compute capability %u.%u",
+             architecture, here / 10, here % 10);
+    return CUDA_ERROR_INVALID_SOURCE;
+}
+
 CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, void **values)
 {
     *jit = (struct jit){0};
@@ -63,6 +105,11 @@ CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, 
             jit->max_registers = (unsigned)(uintptr_t)values[i];
             if (jit->max_registers == 0) return CUDA_ERROR_INVALID_VALUE;
             if (jit->max_registers < LEAST_REGISTERS) jit->max_registers = LEAST_REGISTERS;
+            break;
+        case CU_JIT_TARGET:
+            jit->has_target = true;
+            jit->target = (unsigned)(uintptr_t)values[i];
+            if (!is_target(jit->target)) return CUDA_ERROR_INVALID_VALUE;
             break;
         default: /* options that affect how code is compiled, not its meaning */
             break;

@@ -114,6 +114,7 @@ CUresult driver_cuLibraryUnload(CUlibrary library)
     thread.call.object = found->object.id;
     while (found->modules != NULL) module_end(&found->modules->object, true);
     library_code_end(found);
+    library_managed_end(found);
     while (found->kernels != NULL) {
         struct kernel *kernel = found->kernels;
         found->kernels = kernel->next;
@@ -229,10 +230,16 @@ CUresult driver_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary l
 CUresult driver_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
                                     const char *name)
 {
-    CUdeviceptr address;
-    TRY(driver_cuLibraryGetGlobal(&address, bytes, library, name));
-    if (memory_find(address)->kind != MEMORY_MANAGED) return CUDA_ERROR_NOT_FOUND;
+    struct library *found = object_find(library, OBJECT_LIBRARY);
+    uint64_t address;
+    size_t size;
+    NEED_POINTER(name);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (dptr == NULL && bytes == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (bytes != NULL) *bytes = 0;
+    TRY(library_managed(found, name, &address, &size));
     if (dptr != NULL) *dptr = address;
+    if (bytes != NULL) *bytes = size;
     return CUDA_SUCCESS;
 }
 

@@ -51,12 +51,14 @@ CUresult driver_cuLinkDestroy(CUlinkState state)
 /* ---- inputs ------------------------------------------------------------------------------ */
 
 /* Checks a text when it is added, as a compiler would. */
-static CUresult check_text(const struct fatbin_unit *unit, const char *name, char *log, size_t size)
+static CUresult check_text(const struct jit *jit, const struct fatbin_unit *unit, const char *name,
+                           char *log, size_t size)
 {
     struct ptx_diagnostics diagnostics = {0};
     struct ptx_module *module = ptx_parse(unit->text, unit->length, &diagnostics);
     if (module != NULL) {
-        CUresult code = image_suits(module, 0, log, size);
+        CUresult code = jit_compiles(jit, module, log, size);
+        if (code == CUDA_SUCCESS) code = image_suits(module, 0, log, size);
         ptx_module_destroy(module);
         return code;
     }
@@ -106,7 +108,7 @@ static CUresult add(struct link *link, const void *data, size_t size, const char
     }
     CUresult code = CUDA_SUCCESS;
     for (size_t i = 0; code == CUDA_SUCCESS && i < added.count; i++)
-        code = check_text(&added.units[i], name, log, log_size);
+        code = check_text(&link->jit, &added.units[i], name, log, log_size);
     size_t before = link->units.count;
     if (code == CUDA_SUCCESS && !append_units(&link->units, &added))
         code = CUDA_ERROR_OUT_OF_MEMORY;
@@ -193,6 +195,10 @@ static CUresult complete(struct link *link, char *log, size_t size)
     char why[LOG_SIZE / 2];
     struct fatbin_unit joined;
     if (link->broken) return CUDA_ERROR_INVALID_SOURCE;
+    if (jit_runs(&link->jit, log, size) != CUDA_SUCCESS) {
+        log[0] = '\0';
+        return finding_unsupported("linking for another architecture than the device's");
+    }
     if (link->units.count == 0) { /* nothing was added: an empty module */
         link->joined = (struct fatbin_unit){.text = strdup(nothing), .length = sizeof nothing - 1};
         return link->joined.text != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

@@ -37,23 +37,78 @@ static const struct exec_variable *definition_find(const struct module *module, 
     return variable_find(module, name, false);
 }
 
-static CUresult place_variable(struct exec_program *program, size_t index,
-                               const struct context *context)
+/* `context`: whose memory it is; NULL: of none. */
+static const struct memory_region *variable_memory(const struct exec_variable *variable,
+                                                   const struct context *context)
 {
-    const struct exec_variable *variable = exec_variable_at(program, index);
-    const struct memory_region *region = memory_allocate(&(struct memory_request){
+    return memory_allocate(&(struct memory_request){
         .kind = variable->managed ? MEMORY_MANAGED : MEMORY_VARIABLE,
         .size = variable->size > 0 ? variable->size : 1,
         .alignment = variable->alignment,
-        .context = context->object.id,
-        .device = (unsigned)context->device,
+        .context = context != NULL ? context->object.id : 0,
+        .device = context != NULL ? (unsigned)context->device : 0,
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
         .constant = variable->constant,
     });
+}
+
+/* Returns true for a variable that all contexts share. */
+static bool is_librarys(const struct module *module, const struct exec_variable *variable)
+{
+    return module->library != NULL && variable->managed && !variable->external;
+}
+
+/* Finds the library's variable, which is made on the first request; NULL: no memory. */
+static struct library_managed *managed_at(struct library *library, size_t unit,
+                                          const struct exec_variable *variable)
+{
+    struct library_managed *managed = library->managed;
+    while (managed != NULL && (managed->unit != unit || strcmp(managed->name, variable->name) != 0))
+        managed = managed->next;
+    if (managed != NULL) return managed;
+    managed = calloc(1, sizeof *managed);
+    char *name = strdup(variable->name);
+    const struct memory_region *region =
+        managed != NULL && name != NULL ? variable_memory(variable, NULL) : NULL;
+    if (region == NULL) {
+        free(managed);
+        free(name);
+        return NULL;
+    }
+    *managed = (struct library_managed){
+        .next = library->managed, .unit = unit, .name = name, .address = region->address};
+    library->managed = managed;
+    return managed;
+}
+
+static CUresult place_variable(struct module *module, size_t unit, size_t index)
+{
+    struct exec_program *program = module->programs[unit];
+    const struct exec_variable *variable = exec_variable_at(program, index);
+    if (is_librarys(module, variable)) {
+        const struct library_managed *managed = managed_at(module->library, unit, variable);
+        if (managed == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        exec_variable_place(program, index, managed->address);
+        return CUDA_SUCCESS;
+    }
+    const struct memory_region *region = variable_memory(variable, module->object.context);
     if (region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     exec_variable_place(program, index, region->address);
     return CUDA_SUCCESS;
+}
+
+/* Gives the variable its initial contents, but a library's only once. */
+static void begin_variable(const struct module *module, size_t unit, size_t index)
+{
+    const struct exec_program *program = module->programs[unit];
+    const struct exec_variable *variable = exec_variable_at(program, index);
+    if (is_librarys(module, variable)) {
+        struct library_managed *managed = managed_at(module->library, unit, variable);
+        if (managed == NULL || managed->has_contents) return;
+        managed->has_contents = true;
+    }
+    exec_variable_initialise(program, index, memory_find(variable->address)->bytes);
 }
 
 static CUresult place_variables(struct module *module)
@@ -61,8 +116,7 @@ static CUresult place_variables(struct module *module)
     for (size_t u = 0; u < module->image->count; u++) {
         struct exec_program *program = module->programs[u];
         for (size_t i = 0; i < exec_variable_count(program); i++)
-            if (!exec_variable_at(program, i)->external)
-                TRY(place_variable(program, i, module->object.context));
+            if (!exec_variable_at(program, i)->external) TRY(place_variable(module, u, i));
     }
     for (size_t u = 0; u < module->image->count; u++) {
         struct exec_program *program = module->programs[u];
@@ -75,7 +129,7 @@ static CUresult place_variables(struct module *module)
                 continue;
             }
             /* Like a GPU, creates the undefined variable, but also reports it. */
-            TRY(place_variable(program, i, module->object.context));
+            TRY(place_variable(module, u, i));
             exec_variable_initialise(program, i, memory_find(variable->address)->bytes);
             struct trace_record found = finding_at_call(FINDING_UNDEFINED_VARIABLE, CUDA_SUCCESS);
             trace_copy_string(found.name, sizeof found.name, variable->name);
@@ -85,9 +139,7 @@ static CUresult place_variables(struct module *module)
     for (size_t u = 0; u < module->image->count; u++) {
         struct exec_program *program = module->programs[u];
         for (size_t i = 0; i < exec_variable_count(program); i++) {
-            const struct exec_variable *variable = exec_variable_at(program, i);
-            if (variable->external) continue;
-            exec_variable_initialise(program, i, memory_find(variable->address)->bytes);
+            if (!exec_variable_at(program, i)->external) begin_variable(module, u, i);
         }
     }
     return CUDA_SUCCESS;
@@ -102,7 +154,7 @@ static void release_variables(struct module *module)
             const struct exec_variable *variable = exec_variable_at(program, i);
             const bool elsewhere =
                 variable->external && definition_find(module, variable->name) != NULL;
-            if (elsewhere || variable->address == 0) continue;
+            if (elsewhere || variable->address == 0 || is_librarys(module, variable)) continue;
             const struct memory_region *region = memory_find(variable->address);
             if (region != NULL) memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
         }
@@ -183,6 +235,7 @@ static CUresult module_make(struct image *image, struct library *library, struct
     struct module *module;
     TRY(code_make(image, log, log_size, &module));
     module->object.context = context;
+    module->library = library;
     const CUresult code = place_variables(module);
     if (code != CUDA_SUCCESS) {
         finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
@@ -194,7 +247,6 @@ static CUresult module_make(struct image *image, struct library *library, struct
     trace_object(&module->object, TRACE_CREATE, TRACE_LIBRARY,
                  library != NULL ? TRACE_IMPLICIT : 0);
     if (library != NULL) {
-        module->library = library;
         module->next = library->modules;
         library->modules = module;
     }
@@ -210,7 +262,6 @@ void module_end(struct object *object, bool implicit)
         struct module **link = &module->library->modules;
         while (*link != module) link = &(*link)->next;
         *link = module->next;
-        module->library = NULL;
         implicit = true; /* the program loaded the library, not this module */
     }
     for (struct function *function = module->functions; function != NULL; function = function->next)
@@ -218,6 +269,7 @@ void module_end(struct object *object, bool implicit)
     trace_object(&module->object, TRACE_DESTROY, TRACE_LIBRARY, implicit ? TRACE_IMPLICIT : 0);
     object_remove(&module->object);
     release_variables(module);
+    module->library = NULL;
     module_release(module);
 }
 
@@ -318,6 +370,42 @@ CUresult library_code(struct library *library, struct module **module)
     }
     *module = library->code;
     return CUDA_SUCCESS;
+}
+
+CUresult library_managed(struct library *library, const char *name, uint64_t *address,
+                         size_t *bytes)
+{
+    struct module *code;
+    TRY(library_code(library, &code));
+    for (size_t u = 0; u < code->image->count; u++) {
+        for (size_t i = 0; i < exec_variable_count(code->programs[u]); i++) {
+            const struct exec_variable *variable = exec_variable_at(code->programs[u], i);
+            if (variable->external || !variable->managed || strcmp(variable->name, name) != 0)
+                continue;
+            struct library_managed *managed = managed_at(library, u, variable);
+            if (managed == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+            if (!managed->has_contents)
+                exec_variable_initialise(code->programs[u], i,
+                                         memory_find(managed->address)->bytes);
+            managed->has_contents = true;
+            *address = managed->address;
+            *bytes = variable->size;
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+void library_managed_end(struct library *library)
+{
+    while (library->managed != NULL) {
+        struct library_managed *managed = library->managed;
+        const struct memory_region *region = memory_find(managed->address);
+        library->managed = managed->next;
+        if (region != NULL) memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+        free(managed->name);
+        free(managed);
+    }
 }
 
 void library_code_end(struct library *library)

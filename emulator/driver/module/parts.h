@@ -75,7 +75,8 @@ struct library {
     struct image *image; /* NULL: could not be loaded because of `failed`, which is returned at the
                             first use */
     CUresult failed;
-    struct module *modules; /* at most one per context */
+    struct module *modules;          /* at most one per context */
+    struct library_managed *managed; /* its managed variables, which all contexts share */
     struct module *code;    /* in no context, for questions that are asked in none; NULL: not yet */
     struct kernel *kernels; /* kernel handles given out */
 };
@@ -88,6 +89,18 @@ CUresult library_module(struct library *library, struct context *context, struct
 /* The library's code in no context, without variables, created on the first request. */
 CUresult library_code(struct library *library, struct module **module);
 void library_code_end(struct library *library);
+/* A managed variable of a library, which is one for all contexts and outlasts them. */
+struct library_managed {
+    struct library_managed *next;
+    size_t unit;
+    char *name;
+    uint64_t address;
+    bool has_contents; /* its initial ones, that the program may have changed since */
+};
+/* Finds the library's managed variable of that name, which needs no context. */
+CUresult library_managed(struct library *library, const char *name, uint64_t *address,
+                         size_t *bytes);
+void library_managed_end(struct library *library);
 /* The kernel of a handle; NULL (and a finding): invalid handle. */
 struct kernel *kernel_find(CUkernel handle);
 /* The kernel's function in a context, with the kernel's own settings applied. */
@@ -118,6 +131,8 @@ struct jit {
     void **wall_time;       /* option value that receives the time as a float in milliseconds; NULL:
                                none */
     unsigned max_registers; /* limit per thread for all functions of the code; 0: none */
+    bool has_target;
+    unsigned target; /* what the code is to be compiled for: CUjit_target */
 };
 
 /* Reads `count` options. Returns CUDA_ERROR_INVALID_VALUE for missing arrays or unknown options,
@@ -127,6 +142,13 @@ CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, 
 
 /* Applies the options to the code, as directives in the code would. */
 void jit_apply(const struct jit *jit, struct ptx_module *unit);
+
+/* Returns CUDA_SUCCESS if the unit can be compiled for the target that the options name, if any;
+ * otherwise `log` says why not. */
+CUresult jit_compiles(const struct jit *jit, const struct ptx_module *unit, char *log,
+                      size_t log_size);
+/* Returns CUDA_SUCCESS if this device runs what was compiled for that target; else as above. */
+CUresult jit_runs(const struct jit *jit, char *log, size_t log_size);
 
 /* Ends a call: writes the logs. `sentences` (may be empty) say why the call failed with `code`. The
  * information log stays empty, since there is no compiler that could report anything. */
