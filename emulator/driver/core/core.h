@@ -119,6 +119,7 @@ struct driver {
     uint64_t exclusive_ns;   /* end of the latest thread_spend_exclusively */
     uint64_t calls;          /* public functions entered so far; lets a waiting thread detect a
                                 pause */
+    unsigned nudges;         /* of the timeline, by calls */
 
     struct {
         struct context *context; /* never freed once it exists */

@@ -120,9 +120,8 @@ enum { CALLS_UNTIL_KERNELS_BEGIN = 4096 };
 
 static void nudge(void)
 {
-    static unsigned calls;
     timeline_nudge(driver.timeline);
-    if (++calls % CALLS_UNTIL_KERNELS_BEGIN == 0)
+    if (++driver.nudges % CALLS_UNTIL_KERNELS_BEGIN == 0)
         timeline_progress(driver.timeline, TIMELINE_CONVERSING);
 }
 

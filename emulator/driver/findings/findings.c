@@ -181,7 +181,9 @@ static uint64_t product(const uint32_t extent[3])
 
 /* ---- a kernel ------------------------------------------------------------------------------- */
 
-static unsigned paused_kernels; /* that have paused and not ended */
+static struct {
+    unsigned paused; /* that have paused and not ended */
+} kernels;
 
 void findings_kernel_begins(struct operation *operation, struct findings_kernel *kernel,
                             struct exec_launch *request)
@@ -209,7 +211,7 @@ void findings_kernel_pauses(struct findings_kernel *kernel)
 {
     races_pause(kernel->footprint, false);
     kernel->memory_ends = memory_ends();
-    if (!kernel->has_paused) paused_kernels++;
+    if (!kernel->has_paused) kernels.paused++;
     kernel->has_paused = true;
 }
 
@@ -246,10 +248,10 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
     for (size_t i = 0; i < kernel->beside.count; i++)
         timeline_join(operation->op, kernel->beside.list[i]);
     if (info->converses) initcheck_met(kernel->footprint);
-    if (kernel->has_paused) paused_kernels--;
+    if (kernel->has_paused) kernels.paused--;
     const struct races_talk talk = {.converses = info->converses,
                                     .paused = kernel->has_paused,
-                                    .beside_paused = paused_kernels > 0,
+                                    .beside_paused = kernels.paused > 0,
                                     .uncertain = kernel->has_lost || info->launches};
     initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
                        product(request->block));
@@ -261,7 +263,7 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
 
 void findings_kernel_drop(struct findings_kernel *kernel)
 {
-    if (kernel->has_paused) paused_kernels--;
+    if (kernel->has_paused) kernels.paused--;
     exec_footprint_destroy(kernel->footprint);
     exec_footprint_destroy(kernel->early);
     timeline_op_release(kernel->primary);
