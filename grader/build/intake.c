@@ -70,6 +70,9 @@ static int refuse_file(const struct handed_in *handed_in, const char *name, cons
     return -1;
 }
 
+/* Of so many bytes of a text not more than one is 0. A compiler ignores such a one. */
+enum { BYTES_TO_A_ZERO = 64 };
+
 /* Refuses what a compiler would call hundreds of stray characters. Returns 0, or -1. */
 static int check_text(const struct handed_in *handed_in, const char *name, const char *bytes,
                       size_t size, struct compiled *result)
@@ -77,11 +80,13 @@ static int check_text(const struct handed_in *handed_in, const char *name, const
     const char *zero = memchr(bytes, '\0', size);
     char why[200];
     unsigned line = 1;
+    size_t zeros = 0;
 
     if (size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
         return refuse_file(handed_in, name,
                            _("it is saved as UTF-16, and the compiler reads UTF-8"), result);
-    if (zero == NULL) return 0;
+    for (size_t i = 0; i < size; i++) zeros += bytes[i] == '\0';
+    if (zeros * BYTES_TO_A_ZERO <= size) return 0;
     for (const char *at = bytes; at < zero; at++) line += *at == '\n';
     snprintf(why, sizeof why, _("it is no text: line %u holds a byte that is 0"), line);
     return refuse_file(handed_in, name, why, result);

@@ -164,9 +164,10 @@ END_TEST
 START_TEST(a_compiler_has_so_many_seconds)
 {
     static const struct {
-        const char *asked, *limit;
-    } seconds[] = {{NULL, "30"}, {"7", "7"}, {"", "30"}};
-    char script[PATH_MAX + 16];
+        const char *asked;
+        unsigned limit;
+    } seconds[] = {{NULL, COMPILE_MOST_SECONDS}, {"7", 7}, {"", COMPILE_MOST_SECONDS}};
+    char script[PATH_MAX + 16], more[16];
 
     toolchain.cuda = support_folder();
     snprintf(script, sizeof script, "%s/cc", toolchain.cuda);
@@ -179,12 +180,13 @@ START_TEST(a_compiler_has_so_many_seconds)
         snprintf(source, sizeof source, RIGHT "/* %zu */\n", k); /* not in the cache yet */
         write_file("sum.c", source);
         compile();
-        snprintf(expected, sizeof expected, "a limit of %s s", seconds[k].limit);
+        snprintf(expected, sizeof expected, "a limit of %u s", seconds[k].limit);
         ck_assert_msg(compiled.said != NULL && strstr(compiled.said, expected) != NULL,
                       "not \"%s\": %s %s", expected, compiled.what, compiled.said);
         compiled_free(&compiled);
     }
-    setenv(COMPILE_SECONDS_VARIABLE, "31", 1);
+    snprintf(more, sizeof more, "%u", COMPILE_MOST_SECONDS + 1u);
+    setenv(COMPILE_SECONDS_VARIABLE, more, 1);
     ck_assert_uint_eq(compile_seconds(), 0);
     unsetenv(COMPILE_SECONDS_VARIABLE);
 }

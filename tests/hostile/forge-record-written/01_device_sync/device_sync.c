@@ -17,7 +17,7 @@ struct record {
     uint32_t unused, stack;
     char name[64], rest[4096]; /* whatever the header says */
 };
-enum { CALL = 3, OPERATION = 6, KERNEL = 16 };
+enum { CALL = 3, OPERATION = 6, KERNEL = 20 };
 
 static struct header *find_record(void)
 {
