@@ -72,17 +72,21 @@ static const struct trace_record *last_request(const struct evidence *evidence,
     return last;
 }
 
-/* Returns the CALL by which the event of that number was recorded last before `end`, or NULL. */
+/* Returns the CALL by which the event of that number was recorded last before `end`, or NULL: a
+ * call for just that, or, as the software device tells, one that launched a graph. */
 static const struct trace_record *recorded_at(const struct evidence *evidence,
                                               const struct phase *phase, uint64_t event,
                                               const struct trace_record *end)
 {
-    const struct query query = {
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .object = event};
+    const struct query operations = {
         .phase = phase, .kind = TRACE_OPERATION, .what = TRACE_EVENT_RECORD, .object = event};
-    const struct trace_record *operation = NULL, *last = NULL;
+    const struct trace_record *call = NULL, *operation = NULL, *last = NULL;
 
-    while ((operation = evidence_next(evidence, &query, operation)) != NULL) {
-        const struct trace_record *call = evidence_call_of(evidence, operation);
+    while ((call = evidence_next(evidence, &calls, call)) != NULL)
+        if (call < end && strstr(call->name, "EventRecord") != NULL) last = call;
+    while ((operation = evidence_next(evidence, &operations, operation)) != NULL) {
+        call = evidence_call_of(evidence, operation);
         if (call != NULL && call < end && (last == NULL || call > last)) last = call;
     }
     return last;

@@ -63,11 +63,16 @@ static void request(const char *name, uint32_t what)
     request_of(name, what, 0);
 }
 
+static void call_of(const char *name, uint64_t object)
+{
+    struct trace_record record = {.kind = TRACE_CALL, .object = object};
+    trace_copy_string(record.name, sizeof record.name, name);
+    put(record);
+}
+
 static void wait_for_event(uint64_t event)
 {
-    struct trace_record record = {.kind = TRACE_CALL, .object = event};
-    trace_copy_string(record.name, sizeof record.name, "cudaEventSynchronize");
-    put(record);
+    call_of("cudaEventSynchronize", event);
 }
 
 static void release(void)
@@ -337,6 +342,17 @@ START_TEST(waits_for_events_are_surplus_when_they_wait_for_nothing_more)
     wait_for_event(1);
     end();
     ck_assert_ptr_eq(waits_in(&evidence, &phase).surplus, &records[8]);
+
+    begin(); /* as a GPU tells it */
+    request("cudaMemcpyAsync", TRACE_COPY);
+    call_of("cudaEventRecord", 1);
+    request("cudaMemcpyAsync", TRACE_COPY);
+    call_of("cudaEventRecord", 2);
+    wait_for_event(1);
+    wait_for_event(2);
+    wait_for_event(1);
+    end();
+    ck_assert_ptr_eq(waits_in(&evidence, &phase).surplus, &records[9]);
 
     begin();
     request("cudaMemcpyAsync", TRACE_COPY);

@@ -1,5 +1,8 @@
 /* variant: a host thread to each lattice, whose owner waits once more before it lets go of the
  * memory; the block's threads meet at a cuda::barrier
+ *
+ * slow on a GPU: Life.LatticesRunSideBySide
+ * slow on a GPU: Life.AsFastAsTheReference
  */
 #include "lesson.h"
 #include <cooperative_groups.h>
