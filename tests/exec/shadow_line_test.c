@@ -226,12 +226,35 @@ START_TEST(a_store_races_with_the_loads_of_other_lanes)
 }
 END_TEST
 
+/* Loads of a word by each half of a warp, in rounds, are joined to one touch. */
+START_TEST(a_store_races_with_each_of_a_rows_words)
+{
+    static struct plan plan;
+    static struct findings found;
+    begin(&plan, 0);
+    say(&plan, "shr.u32 %%a, %%t, 4; mad.lo.u32 %%a, %%a, 64, %%m; mov.u32 %%n, 0;\n"
+               "setp.ge.u32 %%p, %%t, 32; @%%p bra other;\n"
+               "l: .loc 1 1 1\nld.shared.u32 %%x, [%%a];\n"
+               "add.u32 %%a, %%a, 4; add.u32 %%n, %%n, 1; setp.lt.u32 %%q, %%n, 3; @%%q bra l;\n"
+               "other: setp.eq.u32 %%p, %%t, 40;\n"
+               ".loc 1 2 1\n@%%p st.shared.u32 [words+8], %%s;\n");
+    end(&plan);
+    find(&plan, EXEC_NATIVE_OFF, false, &found);
+    ck_assert_uint_eq(found.count, 1);
+    find(&plan, EXEC_NATIVE_OFF, true, &found);
+    ck_assert_uint_eq(found.count, 1);
+    find(&plan, EXEC_NATIVE_ALWAYS, true, &found);
+    ck_assert_uint_eq(found.count, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec shadow line");
     TCase *tests = tcase_create("lines");
     tcase_add_loop_test(tests, lines_find_what_cells_find, 0, PROGRAMS);
     tcase_add_test(tests, a_store_races_with_the_loads_of_other_lanes);
+    tcase_add_test(tests, a_store_races_with_each_of_a_rows_words);
     suite_add_tcase(suite, tests);
     return device_native_main(suite);
 }

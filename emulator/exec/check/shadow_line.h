@@ -69,7 +69,7 @@ static inline int32_t exec_line_moment(uint64_t when)
 struct exec_line {
     int32_t floor; /* the shadow's floor at these touches; another: there are none */
     uint32_t count;
-    uint32_t touched;
+    uint32_t touched; /* words of all touches */
     uint32_t stored; /* words that were stored to */
     uint32_t known;  /* words that two warps have loaded: more loads of them tell nothing */
     struct exec_line_touch touches[EXEC_LINE_TOUCHES];

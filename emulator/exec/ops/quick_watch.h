@@ -84,6 +84,7 @@ INLINE bool joins(const struct exec_shadow *shadow, u32 word, u32 who, u64 when)
         struct exec_line_touch *touch = &line->touches[k];
         if ((touch->who != who) | (touch->when != when)) continue;
         touch->words |= bit;
+        line->touched |= bit;
         return true;
     }
     return false;
