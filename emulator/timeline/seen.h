@@ -19,8 +19,7 @@ struct happens_clock {
     uint32_t (*more)[TIMELINE_SENSES]; /* by track, from malloc; NULL: `few` is used */
     uint32_t few[HAPPENS_FEW][TIMELINE_SENSES];
     uint32_t count;                   /* tracks that have an entry */
-    bool everything[TIMELINE_SENSES]; /* every operation counts as before: for waits whose cause the
-                                         device cannot see */
+    bool everything[TIMELINE_SENSES]; /* every operation counts as before: memory was lacking */
 };
 
 enum { HAPPENS_HOST = 0 }; /* the host's track */

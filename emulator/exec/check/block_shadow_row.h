@@ -315,16 +315,6 @@ static inline bool exec_block_shadow_read(struct exec_warp *warp, const struct e
 
 /* ---- stores at any address ------------------------------------------------------------------- */
 
-/* Returns true if something may have to order that touch before one by `thread`. */
-static inline bool exec_block_shadow_is_strange(const struct exec_shadow *shadow, int32_t cell,
-                                                int32_t thread)
-{
-    if (cell < shadow->floor || (cell & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) == thread)
-        return false;
-    const int32_t warp = thread / EXEC_LANES;
-    return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp || cell >= shadow->warp_floor[warp];
-}
-
 /* Records the store of one cell. `fresh`: only this instruction has touched the line, so that the
  * cell is out of date. Returns false if the store may conflict. */
 static inline bool exec_block_shadow_write_cell(struct exec_shadow *shadow, size_t index,
@@ -333,13 +323,13 @@ static inline bool exec_block_shadow_write_cell(struct exec_shadow *shadow, size
 {
     int32_t *write = &shadow->cells[EXEC_KEPT_WRITE][index];
     if (!changes) {
-        if (exec_block_shadow_is_strange(shadow, *write, thread)) *write = 0;
+        if (exec_shadow_is_strange(shadow, *write, thread)) *write = 0;
         return true;
     }
     if (!fresh &&
-        (exec_block_shadow_is_strange(shadow, *write, thread) ||
-         exec_block_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ][index], thread) ||
-         exec_block_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ_OTHER][index], thread)))
+        (exec_shadow_is_strange(shadow, *write, thread) ||
+         exec_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ][index], thread) ||
+         exec_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ_OTHER][index], thread)))
         return false;
     *write = shadow->time << EXEC_SHADOW_TIME | thread;
     shadow->sites[EXEC_KEPT_WRITE][index] = site;

@@ -575,10 +575,8 @@ struct layout {
     struct span ranges[AXES]; /* of each axis, for the threads that touch anything */
 };
 
-/* Applies a bound to each axis, whatever the others are. Returns false if the numbers are too
- * large.
- */
-static bool find_range(struct span ranges[AXES], const struct bound *bound)
+/* Applies a bound to each axis, whatever the others are. */
+static void find_range(struct span ranges[AXES], const struct bound *bound)
 {
     int64_t least = 0;
     for (unsigned k = 0; k < AXES; k++) {
@@ -586,10 +584,10 @@ static bool find_range(struct span ranges[AXES], const struct bound *bound)
         int64_t part;
         if (__builtin_mul_overflow(factor, factor > 0 ? ranges[k].low : ranges[k].high, &part) ||
             __builtin_add_overflow(least, part, &least))
-            return false;
+            return;
     }
     int64_t left; /* for one axis beyond what all of them have at least */
-    if (__builtin_sub_overflow(bound->most, least, &left)) return false;
+    if (__builtin_sub_overflow(bound->most, least, &left)) return;
     for (unsigned k = 0; k < AXES; k++) {
         const int64_t factor = bound->factors[k];
         struct span *range = &ranges[k];
@@ -599,7 +597,6 @@ static bool find_range(struct span ranges[AXES], const struct bound *bound)
         if (factor > 0) range->high = range->low + more;
         if (factor < 0) range->low = range->high - more;
     }
-    return true;
 }
 
 /* Applies the bounds: twice, for what one of them tells may help another. Where no thread touches
@@ -609,7 +606,7 @@ static void find_ranges(const struct proof *proof, struct layout *layout)
     for (unsigned k = 0; k < AXES; k++) layout->ranges[k] = (struct span){0, proof->sizes[k] - 1};
     for (unsigned time = 0; time < 2; time++)
         for (size_t k = 0; k < layout->bounds.count; k++)
-            (void)find_range(layout->ranges, &layout->bounds.of[k]);
+            find_range(layout->ranges, &layout->bounds.of[k]);
 }
 
 /* If a bound limits the sum of the axes so far, in proportion to their factors, returns how many

@@ -6,13 +6,12 @@
  *
  * Lowering writes down, for each access to global memory, how its address and the branches around
  * it are computed from the launch's parameters and the thread's indexes, as terms, where that is
- * the whole truth. At the launch each term is a number, or a form: base + a * (threadIdx.x % 32) +
- * b
- * * (threadIdx.x / 32) + c * threadIdx.y + ... + z * k, in which k counts the rounds of a loop: so
- * kernels in which each warp has elements of its own are understood as well. Each byte belongs to
- * one thread if all accesses to the allocation have the same factors, and if each factor exceeds
- * what the smaller ones reach together, as the digits of a number do. A loop's numbers are taken
- * not to overflow.
+ * the whole truth. At the launch each term is a number, or a form: base + a * lane + b * warp + c *
+ * threadIdx.y + ... + z * k, in which lane + 32 * warp is threadIdx.x, so that kernels in which
+ * each warp has elements of its own are understood as well, and k counts the rounds of a loop. Each
+ * byte belongs to one thread if all accesses to the allocation have the same factors, and if each
+ * factor exceeds what the smaller ones reach together, as the digits of a number do. A loop's
+ * numbers are taken not to overflow.
  *
  * An address that is no such form may still be known to come from one parameter's pointer. Regions
  * lie far apart (memory/memory.h): a pointer into one does not lead to another.

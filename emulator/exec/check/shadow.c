@@ -192,7 +192,7 @@ void exec_shadow_converses(const struct exec_block *block, bool converses)
 {
     struct exec_shadow *shadows[SHADOWS_MOST];
     for (uint32_t i = shadows_of(block, shadows); i-- > 0;) {
-        exec_shadow_part(shadows[i]);
+        if (converses) exec_shadow_part(shadows[i]);
         shadows[i]->converses = converses;
     }
 }

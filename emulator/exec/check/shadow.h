@@ -92,6 +92,16 @@ static inline bool exec_shadow_is_touched(const struct exec_shadow *shadow, uint
     return shadow != NULL && ((shadow->touched | shadow->touched_before) & bit) != 0;
 }
 
+/* Returns true if something may have to order the touch of a cell before one by `thread`. */
+static inline bool exec_shadow_is_strange(const struct exec_shadow *shadow, int32_t cell,
+                                          int32_t thread)
+{
+    if (cell < shadow->floor || (cell & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) == thread)
+        return false;
+    const int32_t warp = thread / EXEC_LANES;
+    return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp || cell >= shadow->warp_floor[warp];
+}
+
 /* ---- touches, for check/block_shadow.c ------------------------------------------------------- */
 
 /* A touch of some cells by one thread. */

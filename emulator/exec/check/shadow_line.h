@@ -70,8 +70,8 @@ struct exec_line {
     int32_t floor; /* the shadow's floor at these touches; another: there are none */
     uint32_t count;
     uint32_t touched; /* words of all touches */
-    uint32_t stored; /* words that were stored to */
-    uint32_t known;  /* words that two warps have loaded: more loads of them tell nothing */
+    uint32_t stored;  /* words that were stored to */
+    uint32_t known;   /* words that two warps have loaded: more loads of them tell nothing */
     struct exec_line_touch touches[EXEC_LINE_TOUCHES];
 };
 
@@ -128,8 +128,9 @@ static inline bool exec_line_add(struct exec_shadow *shadow, struct exec_line *l
     const bool store = touch->who & EXEC_LINE_STORE;
     const uint32_t against =
         store ? line->touched & (touch->words | quiet) : line->stored & touch->words;
+    const uint32_t told = store ? 0 : line->known;
     if (against && exec_line_conflicts(shadow, line, touch, quiet)) return false;
-    if (!(touch->words & ~(store ? 0 : line->known))) return true;
+    if (!(touch->words & ~told)) return true;
     if (!exec_line_join(line, touch)) {
         if (line->count == EXEC_LINE_TOUCHES) return false;
         line->touches[line->count++] = *touch;

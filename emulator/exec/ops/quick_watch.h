@@ -1,5 +1,5 @@
-/* The work of row "watch" (race checks of shared memory) for full warps in machine code: loads and
- * stores of rows of which, mostly, everything loaded was stored before a barrier. Only ops/quick.c
+/* The work of row "watch" (race checks of shared memory) in machine code, by check/shadow_line.h:
+ * loads and stores, of which mostly everything loaded was stored before a barrier. Only ops/quick.c
  * and ops/lone.c include this file. Each function returns true when everything is done; if not,
  * nothing is. Also defines the vector types of ops/quick.c.
  */
@@ -109,20 +109,15 @@ touch_loads(struct exec_warp *warp, const struct exec_inst *inst, u32 low, u32 h
 {
     enum { LAST = EXEC_HALF - 1 };
     const u32 half = (1u << EXEC_HALF) - 1;
-    bool done;
     if (!exec_lines_hold(warp->block->shadow)) return false;
     warp->block->shadow->touched |= 1u << warp->index;
     if (same)
-        done = (low == high || touch_run(warp, inst, LOADS_ONE, LAST, low, 1, 0)) &&
+        return (low == high || touch_run(warp, inst, LOADS_ONE, LAST, low, 1, 0)) &&
                touch_run(warp, inst, LOADS_ONE, EXEC_HALF + LAST, high, 1, 0);
-    else if (high == low + EXEC_HALF)
-        done = touch_run(warp, inst, 0, 0, low, EXEC_ALL, 0);
-    else if (low == high)
-        done = touch_run(warp, inst, EXEC_LINE_MANY, EXEC_HALF, low, half, 0);
-    else
-        done = touch_run(warp, inst, 0, 0, low, half, 0) &&
-               touch_run(warp, inst, 0, EXEC_HALF, high, half, 0);
-    return done;
+    if (high == low + EXEC_HALF) return touch_run(warp, inst, 0, 0, low, EXEC_ALL, 0);
+    if (low == high) return touch_run(warp, inst, EXEC_LINE_MANY, EXEC_HALF, low, half, 0);
+    return touch_run(warp, inst, 0, 0, low, half, 0) &&
+           touch_run(warp, inst, 0, EXEC_HALF, high, half, 0);
 }
 
 /* Each half stores a row. */

@@ -92,6 +92,41 @@ static inline bool store_rows(struct exec_warp *warp, const struct exec_inst *in
     return true;
 }
 
+/* Does the same as check/shadow.c for a cell that threads `first` to `last` of a warp load, with no
+ * write in their way: recording the first and the last of them is enough. */
+static inline void load_same(struct exec_shadow *shadow, u32 at, s32 first, s32 last, u32 site)
+{
+    s32 *cell = shadow->cells[EXEC_KEPT_READ] + at, *other = shadow->cells[EXEC_KEPT_READ_OTHER];
+    u32 *sites = shadow->sites[EXEC_KEPT_READ];
+    const s32 now = shadow->time << EXEC_SHADOW_TIME;
+    if (other[at] >= shadow->floor) return;
+    if (*cell >= shadow->floor && (*cell & EXEC_SHADOW_THREAD) / EXEC_LANES != first / EXEC_LANES) {
+        other[at] = *cell;
+        shadow->sites[EXEC_KEPT_READ_OTHER][at] = sites[at];
+        *cell = now | first;
+    } else {
+        *cell = now | last | EXEC_SHADOW_MANY;
+    }
+    sites[at] = site;
+}
+
+/* Each half of a warp loads one cell. Returns false when the slow path must do it. */
+static inline bool load_sames(struct exec_warp *warp, const struct exec_inst *inst, const u32 *at)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE];
+    const s32 first = (s32)(warp->index * EXEC_LANES), last = first + EXEC_LANES - 1;
+    const u32 site = inst->position;
+    if (writes[at[0]] >= shadow->floor || writes[at[1]] >= shadow->floor) return false;
+    if (at[0] == at[1]) {
+        load_same(shadow, at[0], first, last, site);
+    } else {
+        load_same(shadow, at[0], first, first + EXEC_HALF - 1, site);
+        load_same(shadow, at[1], first + EXEC_HALF, last, site);
+    }
+    return true;
+}
+
 /* ---- by lanes -------------------------------------------------------------------------------- */
 
 /* Computes the cells of a full warp's addresses, and whether they ascend. Returns false when an
@@ -253,16 +288,6 @@ static bool atomic(struct exec_warp *warp, const struct exec_inst *inst)
 
 /* ---- some lanes, one by one ------------------------------------------------------------------ */
 
-static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept kept, u32 at,
-                                s32 thread)
-{
-    enum { WHO = EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY };
-    const s32 cell = shadow->cells[kept][at], warp = thread / EXEC_LANES;
-    if (cell < shadow->floor) return false;
-    return (cell & EXEC_SHADOW_THREAD) / EXEC_LANES != warp ||
-           (cell >= shadow->warp_floor[warp] && (cell & WHO) != thread);
-}
-
 /* Returns true when nothing has to be reported of the lane's access to the word at `at`. `value`:
  * what it stores; NULL: it loads. */
 static inline bool may_touch(const struct exec_warp *warp, u32 lane, u32 at, const u32 *value)
@@ -272,11 +297,11 @@ static inline bool may_touch(const struct exec_warp *warp, u32 lane, u32 at, con
     const s32 thread = (s32)(warp->index * EXEC_LANES + lane);
     const u32 size = warp->worker->shared_bytes, k = at / 4;
     if (size < 4 || at > size - 4 || (at & 3) != 0 ||
-        is_unordered(shadow, EXEC_KEPT_WRITE, k, thread))
+        exec_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_WRITE][k], thread))
         return false;
     return value == NULL || memory[k] == *value ||
-           !(is_unordered(shadow, EXEC_KEPT_READ, k, thread) ||
-             is_unordered(shadow, EXEC_KEPT_READ_OTHER, k, thread));
+           !(exec_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ][k], thread) ||
+             exec_shadow_is_strange(shadow, shadow->cells[EXEC_KEPT_READ_OTHER][k], thread));
 }
 
 /* Each lane accesses its own word, at addresses that ascend with the lanes. */
@@ -333,7 +358,7 @@ static inline bool whole(struct exec_warp *warp, const struct exec_inst *inst, b
     if (halves == EXEC_HALVES_ROWS)
         settled = is_store ? store_rows(warp, inst, at) : load_rows(warp, inst, at);
     else if (halves == EXEC_HALVES_SAMES && !is_store)
-        settled = exec_watch_sames(warp, inst, at);
+        settled = load_sames(warp, inst, at);
     else
         settled = is_store ? store(warp, inst) : load(warp, inst);
     if (settled) warp->block->shadow->touched |= 1u << warp->index;

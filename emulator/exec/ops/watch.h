@@ -34,27 +34,22 @@ static inline uint32_t exec_watch_element(const struct exec_inst *inst)
  * 1 << *shift of them each. */
 static inline bool exec_watch_moves(const struct exec_inst *inst, bool store, uint32_t *shift)
 {
+    enum { LOADS = EXEC_LOAD << EXEC_WATCH_ACCESS_SHIFT };
+    enum { STORES = EXEC_STORE << EXEC_WATCH_ACCESS_SHIFT | EXEC_WATCH_VALUES };
     const uint32_t count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
-    const uint32_t bytes = exec_watch_element(inst) * count;
-    const uint32_t kind = store ? EXEC_STORE << EXEC_WATCH_ACCESS_SHIFT | EXEC_WATCH_VALUES
-                                : (uint32_t)EXEC_LOAD << EXEC_WATCH_ACCESS_SHIFT;
+    const uint32_t element = exec_watch_element(inst), bytes = element * count;
+    const uint32_t any_size = element | count << EXEC_WATCH_COUNT_SHIFT;
     *shift = bytes >= 16 ? 2 : bytes / 8;
-    return exec_watch_is(inst, kind | (inst->cache & 0xfff)) && exec_watch_element(inst) >= 4 &&
+    return exec_watch_is(inst, (store ? STORES : LOADS) | any_size) && element >= 4 &&
            4u << *shift == bytes;
 }
 
-/* exec_watch_tells: the block's cells, which must exist, stand for 4 bytes each and hold everything
- * that matters. exec_watch_is_plain: and there has been no atomic. Each compiles to one branch,
- * since machine code asks at every load. */
+/* Returns true when the block's cells, which must exist, stand for 4 bytes each and hold everything
+ * that matters. Compiles to one branch, since machine code asks at every atomic. */
 static inline bool exec_watch_tells(const struct exec_block *block)
 {
     const struct exec_shadow *shadow = block->shadow;
     return !((shadow->shift ^ 2) | shadow->converses | shadow->visited);
-}
-
-static inline bool exec_watch_is_plain(const struct exec_block *block)
-{
-    return exec_watch_tells(block) & !block->shadow->atomics;
 }
 
 /* Returns a touch by the warp now, whose lane `lane` touches the first of the words. */
@@ -148,44 +143,6 @@ static inline bool exec_watch_lines(struct exec_warp *warp, const struct exec_in
         rest &= ~run;
     }
     warp->block->shadow->touched |= 1u << warp->index;
-    return true;
-}
-
-/* Does the same as check/shadow.c for a cell that threads `first` to `last` of a warp load, with no
- * write in their way: recording the first and the last of them is enough. */
-static inline void exec_watch_same(struct exec_shadow *shadow, uint32_t at, int32_t first,
-                                   int32_t last, uint32_t site)
-{
-    int32_t *cell = shadow->cells[EXEC_KEPT_READ] + at,
-            *other = shadow->cells[EXEC_KEPT_READ_OTHER];
-    uint32_t *sites = shadow->sites[EXEC_KEPT_READ];
-    const int32_t now = shadow->time << EXEC_SHADOW_TIME;
-    if (other[at] >= shadow->floor) return;
-    if (*cell >= shadow->floor && (*cell & EXEC_SHADOW_THREAD) / EXEC_LANES != first / EXEC_LANES) {
-        other[at] = *cell;
-        shadow->sites[EXEC_KEPT_READ_OTHER][at] = sites[at];
-        *cell = now | first;
-    } else {
-        *cell = now | last | EXEC_SHADOW_MANY;
-    }
-    sites[at] = site;
-}
-
-/* Each half of a warp loads one cell. Returns false when the slow path must do it. */
-static inline bool exec_watch_sames(struct exec_warp *warp, const struct exec_inst *inst,
-                                    const uint32_t *at)
-{
-    struct exec_shadow *shadow = warp->block->shadow;
-    const int32_t *writes = shadow->cells[EXEC_KEPT_WRITE];
-    const int32_t first = (s32)(warp->index * EXEC_LANES), last = first + EXEC_LANES - 1;
-    const uint32_t site = inst->position;
-    if (writes[at[0]] >= shadow->floor || writes[at[1]] >= shadow->floor) return false;
-    if (at[0] == at[1]) {
-        exec_watch_same(shadow, at[0], first, last, site);
-    } else {
-        exec_watch_same(shadow, at[0], first, first + EXEC_HALF - 1, site);
-        exec_watch_same(shadow, at[1], first + EXEC_HALF, last, site);
-    }
     return true;
 }
 
