@@ -100,18 +100,14 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
     if (result->place.file[0] == '\0')
         snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
                  *file);
-    if (missing) {
-        text_free(&shown);
-        text_free(&message);
-        return;
-    }
-    if (first != NULL)
+    if (first == NULL)
+        snprintf(result->what, sizeof result->what, _("It does not compile."));
+    else if (!missing)
         snprintf(result->what, sizeof result->what, _("It does not compile: %.240s"),
                  text_string(&message));
-    else
-        snprintf(result->what, sizeof result->what, _("It does not compile."));
-    text_add_lines(&quoted, first != NULL ? text_string(&shown) : said,
-                   first != NULL ? shown.size : size, "  | ", LINES_SHOWN, false);
+    if (!missing)
+        text_add_lines(&quoted, first != NULL ? text_string(&shown) : said,
+                       first != NULL ? shown.size : size, "  | ", LINES_SHOWN, false);
     text_free(&shown);
     text_free(&message);
     result->said = quoted.data;

@@ -98,17 +98,26 @@ static CUresult place_variable(struct module *module, size_t unit, size_t index)
     return CUDA_SUCCESS;
 }
 
-/* Gives the variable its initial contents, but a library's only once. */
+/* Gives a library's variable its initial contents, once. */
+static void managed_begin(struct library_managed *managed, const struct exec_program *program,
+                          size_t index)
+{
+    if (managed->has_contents) return;
+    exec_variable_initialise(program, index, memory_find(managed->address)->bytes);
+    managed->has_contents = true;
+}
+
+/* Gives the variable its initial contents. */
 static void begin_variable(const struct module *module, size_t unit, size_t index)
 {
     const struct exec_program *program = module->programs[unit];
     const struct exec_variable *variable = exec_variable_at(program, index);
-    if (is_librarys(module, variable)) {
-        struct library_managed *managed = managed_at(module->library, unit, variable);
-        if (managed == NULL || managed->has_contents) return;
-        managed->has_contents = true;
+    if (!is_librarys(module, variable)) {
+        exec_variable_initialise(program, index, memory_find(variable->address)->bytes);
+        return;
     }
-    exec_variable_initialise(program, index, memory_find(variable->address)->bytes);
+    struct library_managed *managed = managed_at(module->library, unit, variable);
+    if (managed != NULL) managed_begin(managed, program, index);
 }
 
 static CUresult place_variables(struct module *module)
@@ -384,10 +393,7 @@ CUresult library_managed(struct library *library, const char *name, uint64_t *ad
                 continue;
             struct library_managed *managed = managed_at(library, u, variable);
             if (managed == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-            if (!managed->has_contents)
-                exec_variable_initialise(code->programs[u], i,
-                                         memory_find(managed->address)->bytes);
-            managed->has_contents = true;
+            managed_begin(managed, code->programs[u], i);
             *address = managed->address;
             *bytes = variable->size;
             return CUDA_SUCCESS;
