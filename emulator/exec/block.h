@@ -144,8 +144,12 @@ struct exec_run {
     uint64_t first, step;
     uint64_t next; /* expected next offset; UINT64_MAX: the stride is not known yet */
     uint32_t bytes;
+    uint16_t apart; /* accesses that did not continue it */
     enum { EXEC_RUN_NONE, EXEC_RUN_ONE, EXEC_RUN_STEPS } length;
 };
+/* So many of them end a run of only two accesses: most of what follows two accesses that are no run
+ * is none either. */
+enum { EXEC_RUN_APART = 8 };
 
 /* The region that an instruction accessed last. `low` is a device address. */
 struct exec_region_cache {
@@ -230,6 +234,30 @@ static inline bool exec_mark_next(struct exec_region_cache *cache, uint64_t addr
     return true;
 }
 
+/* Sets the bits of a run, for a group's first access those of the whole group. */
+static inline void exec_mark_steps(const struct exec_region_cache *cache, uint64_t first,
+                                   uint64_t step, uint64_t last, uint32_t bytes, bool alone)
+{
+    const struct exec_group group = cache->group;
+    const uint32_t each = group.before + bytes + group.after;
+    const uint64_t least = first < last ? first : last, end = first + last - least + bytes;
+    const uint64_t size = first < last ? step : -step;
+    if (group.follows) return;
+    if (least >= group.before && end + group.after <= cache->size) {
+        first -= group.before;
+        last -= group.before;
+        if ((size == 0 || size > 64) && each <= 64)
+            exec_pending_mark_steps(cache->pending, cache->marks, first, step, last, each);
+        else
+            exec_footprint_mark_steps(cache->marks, first, step, last, each, alone);
+        return;
+    }
+    for (uint64_t offset = first;; offset += step) {
+        exec_mark_group(cache, cache->low + offset, bytes);
+        if (offset == last) break;
+    }
+}
+
 /* Sets the bits of the pending run, and ends it. `alone`: as for exec_footprint_mark_steps. */
 static inline void exec_mark_run(struct exec_region_cache *cache, bool alone)
 {
@@ -240,8 +268,7 @@ static inline void exec_mark_run(struct exec_region_cache *cache, bool alone)
     if (run.length == EXEC_RUN_NONE) return;
     cache->run = (struct exec_run){.next = UINT64_MAX};
     exec_mark_again(cache, cache->low + least, run.first + last - 2 * least + run.bytes);
-    exec_footprint_mark_steps(cache->marks, run.first, steps ? run.step : 0, last, run.bytes,
-                              alone);
+    exec_mark_steps(cache, run.first, steps ? run.step : 0, last, run.bytes, alone);
 }
 
 /* Records an access of a single active lane that exec_mark_next refused. */
@@ -249,12 +276,21 @@ static inline void exec_mark_lone(struct exec_region_cache *cache, uint64_t addr
 {
     const uint64_t offset = address - cache->low;
     struct exec_run *run = &cache->run;
-    if (cache->judged | cache->grouped) {
+    if (cache->judged) {
         exec_mark(cache, address, bytes);
     } else if (run->length == EXEC_RUN_ONE) {
         run->step = offset - run->first;
         run->next = offset + run->step;
         run->length = EXEC_RUN_STEPS;
+    } else if (run->length == EXEC_RUN_STEPS && run->next == run->first + 2 * run->step &&
+               run->apart < EXEC_RUN_APART) {
+        exec_mark_again(cache, address, bytes);
+        if (cache->grouped | (offset % 64 + bytes > 64))
+            exec_mark_steps(cache, offset, 0, offset, bytes, false);
+        else
+            exec_pending_mark(cache->pending, &cache->marks[offset / 64],
+                              exec_footprint_mask(offset % 64, bytes));
+        run->apart++;
     } else {
         exec_mark_run(cache, false);
         *run = (struct exec_run){

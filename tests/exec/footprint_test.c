@@ -226,6 +226,64 @@ START_TEST(groups_are_what_each_access_touched)
 }
 END_TEST
 
+/* A loop of one thread, of random loads and steps of their address: its accesses are runs, broken
+ * runs and no runs, in groups and alone, through an address that changes between them. */
+START_TEST(a_lone_lanes_rounds_are_what_each_access_touched)
+{
+    enum { ROUNDS = 60, PIECES = 6, SIZE = 64 << 10, MIDDLE = SIZE / 2 };
+    static const char *const types[] = {"u8", "u16", "u32", "u64"};
+    static bool wanted[SIZE];
+    char body[2048];
+    uint32_t seed = (uint32_t)_i * 2654435761u + 1;
+    int32_t steps[PIECES], offsets[PIECES];
+    uint32_t sizes[PIECES];
+    memset(wanted, 0, sizeof wanted);
+    seed = seed * 1664525 + 1013904223;
+    const uint32_t scatter = seed >> 16 & 1 ? 0 : (seed >> 17 & 0x7f) | 1;
+    int length = snprintf(body, sizeof body,
+                          ".loc 1 7 0\nsetp.ne.u32 %%p, %%i, 0;\n@%%p exit;\nmov.u32 %%t, 0;\n"
+                          "add.u64 %%y, %%a, %d;\nMORE:\n",
+                          MIDDLE);
+    if (scatter != 0)
+        length += snprintf(body + length, sizeof body - (size_t)length,
+                           "mul.lo.u32 %%v, %%t, %u;\nand.b32 %%v, %%v, 63;\n"
+                           "mad.wide.u32 %%x, %%v, 16, %d;\nadd.u64 %%y, %%a, %%x;\n",
+                           scatter, MIDDLE);
+    for (int k = 0; k < PIECES; k++) {
+        seed = seed * 1664525 + 1013904223;
+        const uint32_t log = seed >> 16 & 3;
+        sizes[k] = seed >> 29 ? 1u << log : 0; /* 0: the address steps */
+        offsets[k] = (int32_t)(seed >> 18 & 3) << log;
+        steps[k] = ((int32_t)(seed >> 20 & 7) - 3) * 8;
+        length += sizes[k] != 0 ? snprintf(body + length, sizeof body - (size_t)length,
+                                           "ld.global.%s %s, [%%y+%d];\n", types[log],
+                                           log == 3 ? "%x" : "%v", offsets[k])
+                                : snprintf(body + length, sizeof body - (size_t)length,
+                                           "add.s64 %%y, %%y, %d;\n", steps[k]);
+    }
+    snprintf(body + length, sizeof body - (size_t)length,
+             "add.s64 %%y, %%y, 16;\nadd.u32 %%t, %%t, 1;\nsetp.lt.u32 %%p, %%t, %d;\n"
+             "@%%p bra MORE;\n",
+             ROUNDS);
+    int32_t at = MIDDLE;
+    for (uint32_t round = 0; round < ROUNDS; round++, at += 16) {
+        if (scatter != 0) at = MIDDLE + (int32_t)(round * scatter & 63) * 16;
+        for (int k = 0; k < PIECES; k++) {
+            for (uint32_t byte = 0; byte < sizes[k]; byte++)
+                wanted[at + offsets[k] + (int32_t)byte] = true;
+            if (sizes[k] == 0) at += steps[k];
+        }
+    }
+    buffer_bytes = SIZE;
+    run(body, 1);
+    buffer_bytes = WORDS * 4;
+    for (uint64_t byte = 0; byte < sizeof wanted; byte++)
+        ck_assert_msg(touched(0, EXEC_LOAD, byte) == wanted[byte], "byte %llu of\n%s",
+                      (unsigned long long)byte, body);
+    end();
+}
+END_TEST
+
 START_TEST(bytes_between_accesses_stay_untouched)
 {
     run(".loc 1 7 0\nand.b32 %v, %i, 63;\nmul.wide.u32 %x, %v, 16;\nadd.u64 %y, %a, %x;\n"
@@ -436,6 +494,7 @@ int main(void)
     tcase_add_loop_test(tcase, lanes_apart_are_what_each_touched, 0, 3);
     tcase_add_loop_test(tcase, groups_are_what_each_access_touched, 0,
                         2 * sizeof groups / sizeof *groups);
+    tcase_add_loop_test(tcase, a_lone_lanes_rounds_are_what_each_access_touched, 0, 200);
     tcase_add_loop_test(tcase, bytes_between_accesses_stay_untouched, 0, 3);
     tcase_add_loop_test(tcase, a_group_may_lie_in_two_regions, 0, 3);
     tcase_add_test(tcase, a_group_ends_with_its_region);

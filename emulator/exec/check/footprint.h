@@ -230,7 +230,7 @@ exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step, uint64_
 {
     const bool up = first <= last;
     const uint64_t size = up ? step : -step, least = up ? first : last, most = up ? last : first;
-    if (bytes == size) {
+    if (bytes >= size) {
         exec_footprint_mark(bits, least, most - least + bytes);
         return;
     }
@@ -240,6 +240,21 @@ exec_footprint_mark_steps(uint64_t *bits, uint64_t first, uint64_t step, uint64_
     }
     for (uint64_t offset = first;; offset += step) {
         exec_footprint_mark(bits, offset, bytes);
+        if (offset == last) break;
+    }
+}
+
+/* The same, now or later, for bytes that lie far apart: 0 < bytes <= 64. */
+static inline void exec_pending_mark_steps(struct exec_pending *pending, uint64_t *bits,
+                                           uint64_t first, uint64_t step, uint64_t last,
+                                           uint32_t bytes)
+{
+    for (uint64_t offset = first;; offset += step) {
+        const uint64_t at = offset % 64, here = bytes < 64 - at ? bytes : 64 - at;
+        uint64_t *word = &bits[offset / 64];
+        exec_pending_mark(pending, word, exec_footprint_mask(at, here));
+        if (here < bytes)
+            exec_pending_mark(pending, word + 1, exec_footprint_mask(0, bytes - here));
         if (offset == last) break;
     }
 }

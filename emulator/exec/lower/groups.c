@@ -13,7 +13,7 @@ struct member {
     uint32_t cache;
 };
 
-/* Accesses through the same register that all threads of a stretch execute, or none. */
+/* Accesses through the same value of a register that all threads of a stretch execute, or none. */
 struct group {
     uint32_t reg;
     bool stores;
@@ -67,6 +67,27 @@ static void conclude(struct lower *lower, const struct group *group)
         noted = note(lower, group->members[k].cache, (struct exec_group){.follows = true});
 }
 
+/* The register gets another value: its groups end. */
+static void conclude_register(struct groups *groups, const struct ptx_operand *written)
+{
+    for (size_t k = 0; written->kind == PTX_OPERAND_REGISTER && k < groups->count;) {
+        if (groups->open[k].reg == written->reg) {
+            conclude(groups->lower, &groups->open[k]);
+            groups->open[k] = groups->open[--groups->count];
+        } else {
+            k++;
+        }
+    }
+}
+
+static void conclude_written(struct groups *groups, const struct ptx_instruction *at)
+{
+    const struct ptx_operand *written;
+    if (at->operand_count == 0 || !lower_writes_first(at)) return;
+    const uint32_t count = lower_elements(&at->operands[0], &written);
+    for (uint32_t k = 0; k < count; k++) conclude_register(groups, &written[k]);
+}
+
 static void conclude_all(struct groups *groups)
 {
     for (size_t k = 0; k < groups->count; k++) conclude(groups->lower, &groups->open[k]);
@@ -107,9 +128,7 @@ static void look_at(struct groups *groups, const struct ptx_instruction *at, uin
         return;
     const struct ptx_operand *address = &at->operands[stores ? 0 : 1];
     const uint32_t count = lower_elements(&at->operands[stores ? 1 : 0], NULL);
-    if (address->reg >= groups->lower->source->register_count ||
-        groups->lower->written[address->reg] != LOWER_ONCE)
-        return;
+    if (address->reg >= groups->lower->source->register_count) return;
     add(groups, address->reg, stores,
         (struct member){.first = address->offset,
                         .end = address->offset + (int64_t)(ptx_type_bytes(at->type) * count),
@@ -124,6 +143,7 @@ void lower_groups(struct lower *lower)
         const struct ptx_instruction *at = &source->instructions[k];
         if (lower->labelled[k] || ends(lower, at)) conclude_all(&groups);
         look_at(&groups, at, lower->cache_of[k]);
+        conclude_written(&groups, at);
     }
     conclude_all(&groups);
 }

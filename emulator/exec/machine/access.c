@@ -68,9 +68,9 @@ void exec_touches_settle(struct exec_worker *worker)
 {
     const size_t count = worker->cache_count + 1;
     exec_grid_shadow_settle(worker);
-    exec_pending_settle(&worker->pending);
     if (worker->launch->footprint != NULL)
         for (size_t i = 0; i < count; i++) cache_flush(worker, &worker->caches[i]);
+    exec_pending_settle(&worker->pending);
     memset(worker->caches, 0, count * sizeof *worker->caches);
 }
 
