@@ -91,6 +91,153 @@ KERNEL async_phase_not_awaited(const int *in, int *out, int n)
     out[index()] = sum;
 }
 
+// ---- a warp that fills, three that read ------------------------------------------------------
+
+enum { ROUNDS = 6 };
+
+struct handed {
+    unsigned long long full[2], empty[2];
+    int tile[2][96];
+};
+
+__device__ void arrive(unsigned long long *object)
+{
+    asm volatile(
+        "{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(shared_address(object))
+        : "memory");
+}
+
+// Waits for the phase of two rounds out of `round`.
+__device__ void await(unsigned long long *object, int round)
+{
+    unsigned over = 0;
+    while (!over)
+        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+                     "  selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over)
+                     : "r"(shared_address(object)), "r"(round / 2 & 1)
+                     : "memory");
+}
+
+__device__ void make_handed(struct handed *handed)
+{
+    if (threadIdx.x < 2)
+        asm volatile("mbarrier.init.shared.b64 [%0], 32; mbarrier.init.shared.b64 [%1], 96;" ::"r"(
+                         shared_address(&handed->full[threadIdx.x])),
+                     "r"(shared_address(&handed->empty[threadIdx.x]))
+                     : "memory");
+    __syncthreads();
+}
+
+// The element that a reader reads.
+__device__ int reader()
+{
+    return threadIdx.x % 96;
+}
+
+// The first warp's part.
+__device__ void fill(struct handed *handed, const int *in, int round)
+{
+    if (round > 1) await(&handed->empty[round % 2], round - 2);
+    for (int k = threadIdx.x; k < 96; k += 32)
+        handed->tile[round % 2][k] = in[k] + round; // async_handed_too_early
+    arrive(&handed->full[round % 2]);
+}
+
+KERNEL right_async_handed(const int *in, int *out, int n)
+{
+    __shared__ struct handed handed;
+    make_handed(&handed);
+    int sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (threadIdx.x < 32) {
+            fill(&handed, in, round);
+        } else {
+            await(&handed.full[round % 2], round);
+            sum += handed.tile[round % 2][reader()];
+            arrive(&handed.empty[round % 2]);
+        }
+    }
+    out[index()] = sum;
+}
+
+// Lane 0 arrives for its warp, which has met.
+KERNEL right_async_handed_by_one_lane(const int *in, int *out, int n)
+{
+    __shared__ struct handed handed;
+    make_handed(&handed);
+    int sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (threadIdx.x < 32) {
+            fill(&handed, in, round);
+        } else {
+            await(&handed.full[round % 2], round);
+            sum += handed.tile[round % 2][reader()];
+            __syncwarp();
+            for (int k = 0; threadIdx.x % 32 == 0 && k < 32; k++) arrive(&handed.empty[round % 2]);
+        }
+    }
+    out[index()] = sum;
+}
+
+// What a thread reads behind its arrival, a barrier of the block orders.
+KERNEL right_async_handed_and_a_barrier(const int *in, int *out, int n)
+{
+    __shared__ struct handed handed;
+    make_handed(&handed);
+    int sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (threadIdx.x < 32) {
+            fill(&handed, in, round);
+        } else {
+            await(&handed.full[round % 2], round);
+            arrive(&handed.empty[round % 2]);
+            sum += handed.tile[round % 2][reader()];
+        }
+        __syncthreads();
+    }
+    out[index()] = sum;
+}
+
+KERNEL async_handed_too_early(const int *in, int *out, int n)
+{
+    __shared__ struct handed handed;
+    make_handed(&handed);
+    int sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (threadIdx.x < 32) {
+            fill(&handed, in, round);
+        } else {
+            await(&handed.full[round % 2], round);
+            arrive(&handed.empty[round % 2]);
+            sum += handed.tile[round % 2][reader()]; // async_handed_too_early
+        }
+    }
+    out[index()] = sum;
+}
+
+// The same, where copies fill the tile.
+KERNEL async_handed_to_copies(const int *in, int *out, int n)
+{
+    __shared__ struct handed handed;
+    make_handed(&handed);
+    int sum = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        int *tile = handed.tile[round % 2];
+        if (threadIdx.x < 32) {
+            if (round > 1) await(&handed.empty[round % 2], round - 2);
+            for (int k = threadIdx.x; k < 96; k += 32) copy_in(&tile[k], &in[k + round]);
+            wait_for_copies();
+            arrive(&handed.full[round % 2]);
+        } else {
+            await(&handed.full[round % 2], round);
+            arrive(&handed.empty[round % 2]);
+            sum += tile[reader()]; // async_handed_to_copies
+        }
+    }
+    out[index()] = sum;
+}
+
 // ---- copies that are not waited for ----------------------------------------------------------
 
 __device__ void close_group()

@@ -29,6 +29,7 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
     const bool warp = exec_racecheck_in_warp(wrong);
     switch (wrong->wrong) {
     case EXEC_WRONG_SHARED:
+        if (wrong->untold) return FINDING_SHARED_RACE_UNTOLD;
         if (wrong->met) return FINDING_SHARED_RACE_UNFENCED;
         if (wrong->apart) return FINDING_SHARED_RACE_OF_PARTS;
         return warp ? FINDING_SHARED_RACE_IN_WARP : FINDING_SHARED_RACE;

@@ -118,6 +118,8 @@ void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst
 {
     struct exec_async **async = &warp->block->async;
     if (!is_kept(warp->block, async, offset, bytes)) return;
+    if (warp->block->cluster == NULL && warp->block->shadow->cells[EXEC_KEPT_READ] != NULL)
+        exec_shadow_overwrite(warp, inst, lane, offset, bytes);
     append(*async,
            &(struct copy){.thread = warp->index * EXEC_LANES + lane,
                           .offset = (uint32_t)offset,

@@ -12,6 +12,9 @@
  *    whatever barriers of the block lie between. Two copies that fill the same bytes are not
  *    checked against each other.
  *
+ * When a copy begins, what other warps have loaded from its target without an order is a race with
+ * it, outside of clusters (exec_shadow_overwrite).
+ *
  * A bulk copy or reduction to global memory reads until the issuing thread has waited for its group
  * (cp.async.bulk.wait_group, with .read or without); a group is what the thread issued before a
  * cp.async.bulk.commit_group. From then on the bytes count as loaded by that thread: other threads

@@ -29,6 +29,12 @@ void exec_shadow_order(const struct exec_block *block);
 /* The same for a barrier of the block, except for what the lanes `absent` of each warp, which
  * exited without reaching the barrier, have stored to shared memory: that stays unordered. */
 void exec_shadow_order_without(const struct exec_block *block, const uint32_t *absent);
+/* The same for a phase of a barrier object, except for what a warp has done in shared memory since
+ * it last told of anything: nobody can know of that. Tracked outside of clusters only. */
+void exec_shadow_order_phase(const struct exec_block *block);
+/* A lane of the warp arrives at a barrier object, or meets a fence: what the warp has done so far
+ * may be known to others from now on. */
+void exec_shadow_pass_on(const struct exec_warp *warp);
 void exec_shadow_order_warp(const struct exec_warp *warp);
 /* A .sync instruction of these lanes is complete: the same for them, or for the whole warp if no
  * other lane of it is left. */
@@ -37,6 +43,10 @@ void exec_shadow_order_lanes(const struct exec_warp *warp, uint32_t lanes);
 /* Race-checks an access by lane `lane` to `bytes` bytes at `offset` of shared memory. */
 void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        uint64_t offset, uint64_t bytes, enum exec_access access);
+
+/* Checks the copy that lane `lane` begins to those bytes against what other warps have loaded. */
+void exec_shadow_overwrite(const struct exec_warp *warp, const struct exec_inst *inst,
+                           unsigned lane, uint64_t offset, uint64_t bytes);
 
 /* ---- global memory, by threads of a block: check/block_shadow.c ------------------------------ */
 

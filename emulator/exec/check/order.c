@@ -605,7 +605,10 @@ void exec_order_access(struct exec_warp *warp, const struct exec_inst *inst, uin
     struct exec_order *order = loads ? warp->block->order : order_of(warp);
     if (order == NULL || (loads && !order->any)) return;
     order->any = true;
-    if (releases) exec_shadow_next_moment(warp->block);
+    if (releases) {
+        exec_shadow_next_moment(warp->block);
+        exec_shadow_pass_on(warp);
+    }
     if (exec_order_access_of(inst) == EXEC_STORE && !order->fenced && !releases &&
         keep_row(warp, inst, order, mask))
         return;
@@ -634,6 +637,7 @@ int exec_order_fence(struct exec_warp *warp, const struct exec_inst *inst)
     if (order == NULL) return EXEC_GO;
     order->any = true;
     exec_shadow_next_moment(warp->block);
+    exec_shadow_pass_on(warp);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         fence(warp, order, warp->index * EXEC_LANES + (unsigned)__builtin_ctz(rest));
     return EXEC_GO;

@@ -68,6 +68,8 @@ struct exec_racecheck_found {
     bool met;         /* threads of one block that communicate, but not for these bytes */
     bool apart;       /* lanes of one warp, of which the first was not among those that the second
                          synchronised with in between */
+    bool untold;      /* the first touch came behind its thread's arrival at a barrier object, and
+                         a phase is complete since: no arrival of the thread speaks of it */
     uint64_t count;   /* how often it was seen */
 };
 

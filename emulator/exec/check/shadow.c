@@ -17,6 +17,11 @@ enum { SHADOWS_MOST = 2 + EXEC_CLUSTER_MOST }; /* of one block */
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
+static uint32_t warp_of(int32_t cell)
+{
+    return (uint32_t)(cell & EXEC_SHADOW_THREAD) / EXEC_LANES;
+}
+
 static size_t cell_count(const struct exec_shadow *shadow)
 {
     return ((size_t)shadow->bytes >> shadow->shift) + 1;
@@ -91,6 +96,8 @@ static int32_t tick(const struct exec_block *block, struct exec_shadow *const *s
         for (int k = 0; k < EXEC_KEPT_COUNT && shadow->cells[k] != NULL; k++)
             memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
         memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
+        memset(shadow->passed_on, 0, sizeof shadow->passed_on);
+        shadow->untold = shadow->untold_end = 0;
         shadow->floor = 1 << EXEC_SHADOW_TIME;
         exec_shadow_line_forget(shadow);
     }
@@ -136,6 +143,53 @@ void exec_shadow_order_without(const struct exec_block *block, const uint32_t *a
             continue;
         cells[k] = shadow->floor | (cells[k] & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY));
     }
+}
+
+/* Moves touches since the moment `before` of which no one was told to the present one. Returns the
+ * warps that made them, as bits. */
+static uint32_t keep_untold(struct exec_shadow *shadow, enum exec_kept kept, int32_t before)
+{
+    int32_t *cells = shadow->cells[kept];
+    const size_t count = cell_count(shadow);
+    uint32_t warps = 0;
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t warp = warp_of(cells[k]);
+        if (cells[k] < before || cells[k] < shadow->passed_on[warp] || exec_unread_is(cells[k]))
+            continue;
+        cells[k] = shadow->floor | (cells[k] & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY));
+        warps |= 1u << warp;
+    }
+    return warps;
+}
+
+/* To lanes of the same warp the phase counts as an order. */
+void exec_shadow_order_phase(const struct exec_block *block)
+{
+    struct exec_shadow *shadow = block->shadow;
+    const int32_t before = shadow != NULL ? shadow->floor : 0;
+    uint32_t warps = 0;
+
+    if (shadow != NULL && block->cluster == NULL) exec_shadow_part(shadow);
+    exec_shadow_order(block);
+    if (shadow == NULL || block->cluster != NULL || shadow->cells[EXEC_KEPT_WRITE] == NULL) return;
+    for (enum exec_kept kept = EXEC_KEPT_WRITE; kept <= EXEC_KEPT_READ_OTHER; kept++)
+        warps |= keep_untold(shadow, kept, before);
+    if (!warps) return;
+    shadow->touched |= warps;
+    exec_shadow_next_moment(block);
+    shadow->untold = shadow->floor;
+    shadow->untold_end = shadow->time << EXEC_SHADOW_TIME;
+    for (; warps; warps &= warps - 1)
+        shadow->warp_floor[__builtin_ctz(warps)] = shadow->time << EXEC_SHADOW_TIME;
+}
+
+void exec_shadow_pass_on(const struct exec_warp *warp)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    if (shadow == NULL || warp->block->cluster != NULL) return;
+    shadow->touched |= 1u << warp->index;
+    exec_shadow_next_moment(warp->block);
+    shadow->passed_on[warp->index] = shadow->time << EXEC_SHADOW_TIME;
 }
 
 static __attribute__((noinline)) void order_warp(const struct exec_warp *warp, uint32_t bit)
@@ -220,11 +274,6 @@ static bool refine(struct exec_shadow *shadow, unsigned shift)
 
 /* ---- one cell -------------------------------------------------------------------------------- */
 
-static uint32_t warp_of(int32_t cell)
-{
-    return (uint32_t)(cell & EXEC_SHADOW_THREAD) / EXEC_LANES;
-}
-
 static inline bool is_known(const struct exec_touch *touch, int32_t cell)
 {
     return touch->shadow->converses &&
@@ -241,6 +290,11 @@ static inline bool unordered(const struct exec_touch *touch, int32_t cell)
          ((uint32_t)(cell & EXEC_SHADOW_THREAD) == touch->thread && !(cell & EXEC_SHADOW_MANY))))
         return false;
     return !is_known(touch, cell);
+}
+
+static bool is_untold(const struct exec_shadow *shadow, int32_t cell)
+{
+    return cell >= shadow->untold && cell < shadow->untold_end;
 }
 
 static struct exec_racecheck_side side_of(const struct exec_warp *warp,
@@ -311,7 +365,8 @@ static bool describe(const struct exec_touch *touch, size_t index, enum exec_kep
     const uint64_t at = (uint64_t)index << touch->shadow->shift;
     /* Of several lanes the cell keeps the last one. If that is this thread, the other lane is not
      * known. */
-    const uint32_t other = (uint32_t)touch->shadow->cells[kept][index] & EXEC_SHADOW_THREAD;
+    const int32_t cell = touch->shadow->cells[kept][index];
+    const uint32_t other = (uint32_t)cell & EXEC_SHADOW_THREAD;
     const struct exec_reported first = {other, touch->shadow->sites[kept][index], accesses[kept],
                                         other != touch->thread};
     const struct exec_reported second = {touch->thread, touch->inst->position, touch->access, true};
@@ -326,8 +381,8 @@ static bool describe(const struct exec_touch *touch, size_t index, enum exec_kep
     const enum exec_wrong wrong = cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED;
     if (!lost && cache == NULL && rely_on_step(touch->warp, &first, &second)) return false;
     *found = found_of(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second);
-    found->apart = exec_order_apart(touch->warp->block->order, touch->thread,
-                                    touch->shadow->cells[kept][index]);
+    found->apart = exec_order_apart(touch->warp->block->order, touch->thread, cell);
+    found->untold = wrong == EXEC_WRONG_SHARED && !lost && is_untold(touch->shadow, cell);
     found->bytes = touch->bytes;
     found->offset = at;
     if (cache != NULL) {
@@ -509,6 +564,20 @@ void exec_touch_by(struct exec_touch *touch, unsigned lane)
 {
     touch->thread = touch->warp->index * EXEC_LANES + lane;
     touch->now = (touch->shadow->time << EXEC_SHADOW_TIME) | (int32_t)touch->thread;
+}
+
+void exec_shadow_overwrite(const struct exec_warp *warp, const struct exec_inst *inst,
+                           unsigned lane, uint64_t offset, uint64_t bytes)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    struct exec_touch touch;
+    exec_touch_begin(&touch, warp, inst, shadow, NULL, EXEC_STORE, (uint32_t)bytes);
+    exec_touch_by(&touch, lane);
+    const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
+    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++)
+        for (enum exec_kept kept = EXEC_KEPT_READ; kept <= EXEC_KEPT_READ_OTHER; kept++)
+            if (warp_of(shadow->cells[kept][index]) != warp->index && !check(&touch, index, kept))
+                return;
 }
 
 void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,

@@ -13,8 +13,10 @@
  *    an arrival, and a phase of a barrier object (mbarrier) that completes: everything that the
  *    block did before comes before everything that it does later. For barriers in which only some
  *    threads take part this is more than CUDA promises: a race beside one may be missed, but no
- *    correct program is reported. The exception is a thread that went round the barrier in a loop
- *    and has exited: its stores stay unordered;
+ *    correct program is reported. There are two exceptions. A thread that went round the barrier in
+ *    a loop and has exited: its stores stay unordered. And, outside of clusters, what a warp loads
+ *    from shared memory or stores there behind its last arrival at any barrier object, and its last
+ *    fence: a phase of a barrier object does not order that, since nobody can know of it;
  *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the lanes
  *    that take part, of those that have not exited; the whole warp's floor, or check/order.h.
  *    CUDA promises this for __syncwarp() alone; programs rely on the others;
@@ -72,6 +74,11 @@ struct exec_shadow {
     int32_t time;
     int32_t floor;                      /* touches below are ordered before everything to come */
     int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for touches by the warp itself, per warp */
+    /* Per warp: touches below came before its last arrival or fence, by which it may have passed
+     * them on. And the touches that exec_shadow_order_phase has kept unordered: from `untold` on,
+     * below `untold_end`; both 0: there are none. */
+    int32_t passed_on[EXEC_MAX_WARPS];
+    int32_t untold, untold_end;
     uint32_t touched;           /* warps that touched since their last order, in this moment ... */
     uint32_t touched_before;    /* ... and in earlier moments */
     bool atomics;               /* there has been one */

@@ -51,14 +51,14 @@ static uint64_t pack(const struct object *object)
 }
 
 /* Begins the next phase if the current one is complete; returns whether it was. A completed phase
- * orders everything that the block did before it ahead of everything after it. The object is at a
- * generic address. */
+ * orders everything that the block did before it ahead of everything after it, but for what a warp
+ * has done since its last arrival or fence. The object is at a generic address. */
 static bool complete(const struct exec_warp *warp, uint64_t address, struct object *object)
 {
     const struct exec_block *home = exec_cluster_home(warp->block, address & ~EXEC_WINDOW_MASK);
     exec_cluster_order_tell(warp, home);
     if (object->missing || object->bytes) return false;
-    exec_shadow_order(home);
+    exec_shadow_order_phase(home);
     object->phase = !object->phase;
     object->missing = object->expected;
     return true;
@@ -182,6 +182,7 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
     const uint32_t *number = exec_slot(warp, inst->b);
     uint64_t *d = exec_slot(warp, inst->d);
     const bool expects = inst->imm & EXEC_ARRIVE_EXPECTS;
+    exec_shadow_pass_on(warp);
     EXEC_FOR_ACTIVE
     {
         struct object object;
@@ -218,6 +219,7 @@ static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
         uint64_t *bits;
         if (!live_object(warp, inst, l, address[l], &bits, &object)) return EXEC_STOP;
         exec_async_hand_over(warp, l);
+        exec_shadow_pass_on(warp);
         if (!inst->imm) continue;
         if (!object.missing)
             return exec_stop(warp, inst, EXEC_TRAP, l,
