@@ -658,9 +658,11 @@ static void leaves_no_work(struct verdict *verdict, const struct evidence *evide
                            const struct answer *answer, const struct trace_record *failed,
                            const char *before)
 {
+    char sentence[420];
     (void)failed;
+    snprintf(sentence, sizeof sentence, _("%s; then "), before);
     if (answer->phase != NULL && strcmp(answer->function, functions[LIFE_STREAMS]) == 0)
-        (void)waits_say_left(verdict, evidence, answer->phase, answer->function, before);
+        (void)waits_say_left(verdict, evidence, answer->phase, answer->function, sentence);
 }
 
 static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
