@@ -285,6 +285,7 @@ static inline void exec_mark_lone(struct exec_region_cache *cache, uint64_t addr
     } else if (run->length == EXEC_RUN_STEPS && run->next == run->first + 2 * run->step &&
                run->apart < EXEC_RUN_APART) {
         exec_mark_again(cache, address, bytes);
+        /* The usual case, without what steps and groups need. */
         if (cache->grouped | (offset % 64 + bytes > 64))
             exec_mark_steps(cache, offset, 0, offset, bytes, false);
         else

@@ -107,16 +107,21 @@ __device__ void arrive(unsigned long long *object)
         : "memory");
 }
 
-// Waits for the phase of two rounds out of `round`.
-__device__ void await(unsigned long long *object, int round)
+__device__ void wait_for_phase(unsigned long long *object, unsigned parity)
 {
     unsigned over = 0;
     while (!over)
         asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
                      "  selp.u32 %0, 1, 0, p; }"
                      : "=r"(over)
-                     : "r"(shared_address(object)), "r"(round / 2 & 1)
+                     : "r"(shared_address(object)), "r"(parity)
                      : "memory");
+}
+
+// Waits for the phase of the round, of which every second one is an object's.
+__device__ void await(unsigned long long *object, int round)
+{
+    wait_for_phase(object, round / 2 & 1);
 }
 
 __device__ void make_handed(struct handed *handed)
@@ -317,17 +322,6 @@ __device__ void arrive_for(unsigned long long *object, unsigned bytes)
                      shared_address(object)),
                  "r"(bytes)
                  : "memory");
-}
-
-__device__ void wait_for_phase(unsigned long long *object, unsigned parity)
-{
-    unsigned over = 0;
-    while (!over)
-        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
-                     "  selp.u32 %0, 1, 0, p; }"
-                     : "=r"(over)
-                     : "r"(shared_address(object)), "r"(parity)
-                     : "memory");
 }
 
 KERNEL right_async_bulk(const int *in, int *out, int n)
