@@ -302,3 +302,16 @@ extern "C" __global__ void free_twice(int *unused)
     free(p);
     free(p); // line FREE_TWICE
 }
+
+// The warps of a block of ten columns are not alike: lanes of one are up to four rows.
+extern "C" __global__ void sum_columns(int *sums, const int *values, int rows)
+{
+    __shared__ int shared[1024];
+    const unsigned t = threadIdx.x + threadIdx.y * blockDim.x;
+    for (unsigned i = t; i < 1024; i += blockDim.x * blockDim.y) shared[i] = 0;
+    __syncthreads();
+    for (int row = threadIdx.y; row < rows; row += blockDim.y)
+        atomicAdd(&shared[threadIdx.x], values[row * blockDim.x + threadIdx.x]);
+    __syncthreads();
+    if (t < blockDim.x) atomicAdd(&sums[t], shared[t]);
+}

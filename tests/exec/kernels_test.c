@@ -1,4 +1,5 @@
 /* Runs kernels compiled by nvcc from their PTX and compares them with the same computation here. */
+#include "emulator/exec/check/racecheck.h"
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -371,6 +372,42 @@ START_TEST(sums_with_shuffles_and_atomics)
 }
 END_TEST
 
+/* Machine code that has gone on to a block's next warps may leave one of them to other code, which
+ * goes on in turn. */
+START_TEST(warps_that_are_not_alike)
+{
+    enum { COLUMNS = 10, ROWS = 37, BLOCKS = 3 };
+    int values[ROWS * COLUMNS], *sums;
+    struct exec_program *watched = device_program_checked(KERNELS_PTX, true);
+    for (int k = 0; k < ROWS * COLUMNS; k++) values[k] = k * 7 % 19;
+    struct {
+        uint64_t sums, values;
+        int rows;
+    } parameters = {device_buffer(COLUMNS * sizeof *sums, (void **)&sums),
+                    device_buffer_of(values, sizeof values, NULL), ROWS};
+    for (unsigned rows = 5; rows <= 100; rows += 15) {
+        struct device_run run = {.program = watched,
+                                 .name = "sum_columns",
+                                 .blocks = BLOCKS,
+                                 .block = {COLUMNS, rows, 1},
+                                 .parameters = &parameters,
+                                 .footprint = exec_footprint_create(NULL, NULL),
+                                 .watch = exec_racecheck_create()};
+        memset(sums, 0, COLUMNS * sizeof *sums);
+        device_run(&run);
+        for (int k = 0; k < COLUMNS; k++) {
+            int sum = 0;
+            for (int row = 0; row < ROWS; row++) sum += values[row * COLUMNS + k];
+            ck_assert_int_eq(sums[k], BLOCKS * sum);
+        }
+        ck_assert_uint_eq(exec_racecheck_count(run.watch), 0);
+        exec_racecheck_destroy(run.watch);
+        exec_footprint_destroy(run.footprint);
+    }
+    exec_program_destroy(watched);
+}
+END_TEST
+
 START_TEST(lanes_take_turns_with_a_lock)
 {
     int *counter;
@@ -562,6 +599,7 @@ int main(void)
     tcase_add_test(tests, allocates_in_kernels);
     tcase_add_test(tests, frees_in_kernels);
     tcase_add_test(tests, sums_with_shuffles_and_atomics);
+    tcase_add_test(tests, warps_that_are_not_alike);
     tcase_add_test(tests, lanes_take_turns_with_a_lock);
     tcase_add_test(tests, blocks_wait_for_each_other);
     tcase_add_test(tests, grids_synchronise);

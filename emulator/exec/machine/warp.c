@@ -498,7 +498,8 @@ struct exec_warp *exec_warp_exit(struct exec_warp *warp, const struct exec_inst 
 
 int exec_warp_gone(struct exec_warp *warp, int step)
 {
-    warp->block->going.step = step;
+    /* Code that this code has called may have gone on, and has said how it ended. */
+    if (step != EXEC_WENT_ON) warp->block->going.step = step;
     return EXEC_WENT_ON;
 }
 
