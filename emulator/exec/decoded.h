@@ -103,8 +103,8 @@ struct exec_function {
     size_t formal_count;
     struct exec_formal *returns;
     size_t return_count;
-    bool uses_module_shared; /* the function or a callee uses a .shared variable that several
-                                functions see */
+    uint32_t common_shared; /* of a device function: bytes of the program's common .shared variables
+                               that it and its callees can reach */
     /* Static properties, callees included. */
     exec_handler *commutes; /* the only atomic operation that it does to global memory, if blocks
                                may do it concurrently in any order; NULL: none */
@@ -183,8 +183,8 @@ struct exec_program {
     struct exec_initial *initials; /* one per variable: lower/variables.c */
     uint64_t constant_bytes;       /* of all .const variables together */
     size_t variable_count;
-    uint32_t *module_shared;      /* offset of each module variable in shared memory */
-    uint32_t module_shared_bytes; /* size of the .shared variables that several functions see */
+    uint32_t *module_shared; /* place of each module variable in shared memory: lower/layout.c */
+    uint32_t module_shared_bytes; /* size of the .shared variables that device functions name */
     uint32_t dynamic_alignment;   /* of dynamic shared memory; 0: no variable lies there */
     size_t cache_count;
     uint16_t *looks; /* per cache, from malloc: enum exec_look bits */

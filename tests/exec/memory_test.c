@@ -667,6 +667,54 @@ START_TEST(a_wide_load_may_end_behind_shared_memory)
 }
 END_TEST
 
+/* Of a module's .shared variables a kernel has those that it names, and those that device functions
+ * have that it can reach: separately compiled kernels of one program may have more together than a
+ * block can hold. ptxas of CUDA 13.0 counts the same. */
+START_TEST(shared_memory_of_a_module)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+    } rows[] = {{"none", 0}, {"first", 700000}, {"second", 700016}, {"calls", 20}, {"both", 132}};
+    void *out;
+    const uint64_t parameter = device_buffer(256, &out);
+    used = 0;
+    say(".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".shared .align 4 .b8 a[700000];\n.shared .align 16 .b8 b[700016];\n"
+        ".shared .align 4 .b8 c[20];\n.shared .align 4 .b8 d[112];\n"
+        ".func (.reg .b32 r) get(.reg .b32 x) {\n"
+        "st.shared.u32 [c+16], x;\nld.shared.u32 r, [c+16];\nret;\n}\n"
+        ".visible .entry none(.param .u64 p) {\nret;\n}\n"
+        ".visible .entry first(.param .u64 p) {\nst.shared.u32 [a], 1;\nret;\n}\n"
+        ".visible .entry second(.param .u64 p) {\nst.shared.u32 [b+700012], 1;\nret;\n}\n"
+        ".visible .entry calls(.param .u64 p) {\n.reg .b32 %%a;\n.reg .b64 %%p;\n"
+        "ld.param.u64 %%p, [p];\nmov.u32 %%a, 5;\ncall (%%a), get, (%%a);\n"
+        "st.global.u32 [%%p], %%a;\nret;\n}\n"
+        ".visible .entry both(.param .u64 p) {\n.reg .b32 %%a, %%b;\n.reg .b64 %%p;\n"
+        "ld.param.u64 %%p, [p];\nmov.u32 %%a, 5;\nst.shared.u32 [d], 6;\n"
+        "st.shared.u32 [d+108], 7;\ncall (%%a), get, (%%a);\nld.shared.u32 %%b, [d];\n"
+        "st.global.v2.u32 [%%p], {%%a, %%b};\nld.shared.u32 %%b, [d+108];\n"
+        "st.global.u32 [%%p+8], %%b;\nret;\n}\n");
+    struct exec_program *program = device_program(text);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const struct exec_function *function = exec_function_find(program, rows[k].name);
+        ck_assert_ptr_nonnull(function);
+        ck_assert_msg(exec_function_info(function)->static_shared == rows[k].bytes,
+                      "%s has %u bytes", rows[k].name, exec_function_info(function)->static_shared);
+    }
+    struct device_run launch = {
+        .program = program, .name = "calls", .blocks = 1, .threads = 1, .parameters = &parameter};
+    device_run(&launch);
+    ck_assert_uint_eq(*(uint32_t *)out, 5);
+    launch.name = "both";
+    device_run(&launch);
+    static const uint32_t expected[] = {5, 6, 7};
+    ck_assert_mem_eq(out, expected, sizeof expected);
+    exec_program_destroy(program);
+    device_reset();
+}
+END_TEST
+
 /* Dynamic shared memory begins behind the static one, at a multiple of what any of the module's
  * variables in it asks for, at least 16. The gap counts as static, as on an H200 (580.159.04). */
 START_TEST(dynamic_shared_memory_is_aligned)
@@ -761,6 +809,7 @@ int main(void)
     tcase_add_test(tests, asynchronous_copies);
     tcase_add_test(tests, faults_say_what_happened);
     tcase_add_test(tests, a_wide_load_may_end_behind_shared_memory);
+    tcase_add_test(tests, shared_memory_of_a_module);
     tcase_add_test(tests, dynamic_shared_memory_is_aligned);
     tcase_add_test(tests, counts_of_accesses);
     suite_add_tcase(suite, tests);

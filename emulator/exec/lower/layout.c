@@ -3,6 +3,7 @@
 #include "emulator/exec/lower/program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static uint64_t align_up(uint64_t value, uint64_t alignment)
 {
@@ -19,8 +20,8 @@ uint32_t lower_shared_offset(const struct lower *lower, const struct ptx_variabl
 {
     *dynamic = is_dynamic(variable);
     if (*dynamic) return 0;
-    if (variable->function == NULL) return lower->program->module_shared[variable->index];
-    return lower->offsets[variable->index];
+    return variable->function == NULL ? lower->shared[variable->index]
+                                      : lower->offsets[variable->index];
 }
 
 uint32_t lower_local_offset(const struct lower *lower, const struct ptx_variable *variable)
@@ -93,17 +94,156 @@ static void note_dynamic(struct exec_program *program, const struct ptx_variable
         program->dynamic_alignment = wanted;
 }
 
+/* ---- shared memory ---------------------------------------------------------------------------
+ *
+ * Variables that device functions name have one place in all kernels, for such a function is
+ * lowered once: they come first, and a kernel has as much of them as it can reach. Behind them each
+ * kernel has its own, and the variables of the module that only kernels name, of which it takes
+ * those that it names: separately compiled kernels (nvcc -rdc=true) have all their variables there.
+ */
+
+enum { OF_ENTRIES = UINT32_MAX }; /* the place of a variable that no device function names */
+
+/* Calls `visit` for each .shared variable, other than dynamic ones, that the operand names. */
+static void visit_operand(const struct ptx_operand *operand,
+                          void (*visit)(const struct ptx_variable *variable, void *user),
+                          void *user)
+{
+    const struct ptx_variable *variable = operand->variable;
+    if (operand->kind == PTX_OPERAND_VECTOR) {
+        for (uint32_t k = 0; k < operand->count; k++)
+            visit_operand(&operand->elements[k], visit, user);
+        return;
+    }
+    if ((operand->kind == PTX_OPERAND_ADDRESS || operand->kind == PTX_OPERAND_SYMBOL) &&
+        variable != NULL && variable->space == PTX_SPACE_SHARED && !is_dynamic(variable))
+        visit(variable, user);
+}
+
+static void visit_shared(const struct ptx_function *source,
+                         void (*visit)(const struct ptx_variable *variable, void *user), void *user)
+{
+    for (uint32_t k = 0; k < source->instruction_count; k++)
+        for (uint32_t j = 0; j < source->instructions[k].operand_count; j++)
+            visit_operand(&source->instructions[k].operands[j], visit, user);
+}
+
+static void name_common(const struct ptx_variable *variable, void *user)
+{
+    bool *common = user;
+    if (variable->function == NULL) common[variable->index] = true;
+}
+
+bool lower_shared_layout(struct exec_program *program, const struct ptx_module *module)
+{
+    uint64_t end = 0;
+    bool fits = true;
+    bool *common = calloc(module->variable_count + 1u, sizeof *common);
+    program->module_shared =
+        arena_take(&program->arena, module->variable_count, sizeof *program->module_shared);
+    if (program->module_shared == NULL || common == NULL) goto failed;
+    for (uint32_t k = 0; k < module->function_count; k++)
+        if (!module->functions[k]->is_entry)
+            visit_shared(module->functions[k], name_common, common);
+    for (uint32_t k = 0; k < module->variable_count; k++) {
+        const struct ptx_variable *variable = module->variables[k];
+        if (is_dynamic(variable)) note_dynamic(program, variable);
+        program->module_shared[k] = OF_ENTRIES;
+        if (!common[k]) continue;
+        end = align_up(end, variable->alignment);
+        program->module_shared[k] = (uint32_t)end;
+        end += variable->size;
+        fits = fits && fits_shared(program, variable->name, end);
+    }
+    program->module_shared_bytes = (uint32_t)end;
+    free(common);
+    return fits;
+failed:
+    free(common);
+    return false;
+}
+
+struct reached {
+    const struct exec_program *program;
+    uint32_t end;
+};
+
+static void reach(const struct ptx_variable *variable, void *user)
+{
+    struct reached *reached = user;
+    const uint32_t at =
+        variable->function == NULL ? reached->program->module_shared[variable->index] : OF_ENTRIES;
+    if (at != OF_ENTRIES && at + variable->size > reached->end)
+        reached->end = at + (uint32_t)variable->size;
+}
+
+/* Returns how many bytes of the common variables the function and its callees can reach, beside its
+ * own. */
+static uint32_t common_of(const struct exec_program *program, const struct ptx_function *source)
+{
+    struct reached reached = {.program = program};
+    visit_shared(source, reach, &reached);
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        if (source->instructions[k].op != PTX_OP_CALL) continue;
+        const struct ptx_function *callee = source->instructions[k].call->function;
+        while (callee != NULL && callee->alias_of != NULL) callee = callee->alias_of;
+        const uint32_t end = callee == NULL ? program->module_shared_bytes
+                                            : program->functions[callee->index]->common_shared;
+        if (end > reached.end) reached.end = end;
+    }
+    return reached.end;
+}
+
+void lower_shared_settle(struct exec_program *program, const struct ptx_module *module)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = 0; k < module->function_count; k++) {
+            struct exec_function *function = program->functions[k];
+            if (module->functions[k]->is_entry || !function->defined) continue;
+            const uint32_t end = common_of(program, module->functions[k]);
+            if (end <= function->common_shared) continue;
+            function->common_shared = end;
+            changed = true;
+        }
+    }
+}
+
+struct placing {
+    uint32_t *shared;
+    uint64_t end;
+};
+
+static void place(const struct ptx_variable *variable, void *user)
+{
+    struct placing *placing = user;
+    if (variable->function != NULL || placing->shared[variable->index] != OF_ENTRIES) return;
+    placing->end = align_up(placing->end, variable->alignment);
+    placing->shared[variable->index] =
+        placing->end < OF_ENTRIES ? (uint32_t)placing->end : OF_ENTRIES - 1;
+    placing->end += variable->size;
+}
+
+/* Places the module's variables that only kernels name, and this one does. Returns where its own
+ * begin. */
+static uint64_t place_named(struct exec_program *program, const struct ptx_function *source,
+                            uint32_t *shared)
+{
+    struct placing placing = {shared, common_of(program, source)};
+    visit_shared(source, place, &placing);
+    return placing.end;
+}
+
 /* .local variables, then .param variables of call sequences, which share memory with those whose
- * scopes have ended. .shared variables of an entry lie in its own area, those of device functions
- * in the module's. What an entry's area lacks to where dynamic shared memory begins counts as a
- * part of it, as ptxas has it. */
+ * scopes have ended. What a kernel's shared memory lacks to where dynamic shared memory begins
+ * counts as a part of it, as ptxas has it. */
 bool lower_body_layout(struct exec_program *program, struct exec_function *function,
-                       const struct ptx_function *source, uint32_t *offsets)
+                       const struct ptx_function *source, uint32_t *offsets, uint32_t *shared_at)
 {
     uint64_t local = function->local_bytes;
-    uint64_t shared = source->is_entry && !function->uses_module_shared
-                          ? 0
-                          : align_up(program->module_shared_bytes, 16);
+    uint64_t shared =
+        source->is_entry ? place_named(program, source, shared_at) : program->module_shared_bytes;
+    if (!fits_shared(program, source->name, shared)) return false;
     for (uint32_t k = 0; k < source->variable_count; k++) {
         const struct ptx_variable *variable = source->variables[k];
         uint64_t *end = variable->space == PTX_SPACE_LOCAL ? &local : &shared;
@@ -122,8 +262,8 @@ bool lower_body_layout(struct exec_program *program, struct exec_function *funct
         shared = align_up(shared, program->dynamic_alignment);
         if (!fits_shared(program, source->name, shared)) return false;
         function->info.static_shared = (uint32_t)shared;
-    } else {
-        program->module_shared_bytes = (uint32_t)shared;
+    } else if (shared > program->module_shared_bytes) {
+        program->module_shared_bytes = function->common_shared = (uint32_t)shared;
     }
     const uint64_t base = align_up(local, 16);
     for (uint32_t k = 0; k < source->variable_count; k++) {
@@ -163,69 +303,5 @@ bool lower_parameters_layout(struct exec_program *program, struct exec_function 
     function->info.parameters = parameters;
     function->info.parameter_count = prototype->parameter_count;
     function->info.parameter_bytes = (uint32_t)end;
-    return true;
-}
-
-/* ---- which functions use shared variables of the module -------------------------------------- */
-
-static bool names_module_shared(const struct ptx_operand *operand)
-{
-    const struct ptx_variable *variable = operand->variable;
-    if (operand->kind == PTX_OPERAND_VECTOR) {
-        for (uint32_t k = 0; k < operand->count; k++)
-            if (names_module_shared(&operand->elements[k])) return true;
-        return false;
-    }
-    return (operand->kind == PTX_OPERAND_ADDRESS || operand->kind == PTX_OPERAND_SYMBOL) &&
-           variable != NULL && variable->space == PTX_SPACE_SHARED && !is_dynamic(variable) &&
-           (!variable->function || !variable->function->is_entry);
-}
-
-bool lower_sees_module_shared(const struct exec_program *program, const struct ptx_function *source)
-{
-    for (uint32_t k = 0; k < source->instruction_count; k++) {
-        const struct ptx_instruction *inst = &source->instructions[k];
-        if (inst->op == PTX_OP_CALL) {
-            const struct ptx_function *callee = inst->call->function;
-            while (callee != NULL && callee->alias_of != NULL) callee = callee->alias_of;
-            if (callee == NULL || program->functions[callee->index]->uses_module_shared)
-                return true;
-        }
-        for (uint32_t j = 0; j < inst->operand_count; j++)
-            if (names_module_shared(&inst->operands[j])) return true;
-    }
-    return false;
-}
-
-static void find_module_shared(struct exec_program *program, const struct ptx_module *module)
-{
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t k = 0; k < module->function_count; k++) {
-            struct exec_function *function = program->functions[k];
-            if (function->uses_module_shared || !function->defined) continue;
-            function->uses_module_shared = lower_sees_module_shared(program, module->functions[k]);
-            changed |= function->uses_module_shared;
-        }
-    }
-}
-
-bool lower_shared_layout(struct exec_program *program, const struct ptx_module *module)
-{
-    uint64_t end = 0;
-    program->module_shared =
-        arena_take(&program->arena, module->variable_count, sizeof *program->module_shared);
-    if (program->module_shared == NULL) return false;
-    for (uint32_t k = 0; k < module->variable_count; k++) {
-        const struct ptx_variable *variable = module->variables[k];
-        if (is_dynamic(variable)) note_dynamic(program, variable);
-        if (variable->space != PTX_SPACE_SHARED || is_dynamic(variable)) continue;
-        end = align_up(end, variable->alignment);
-        program->module_shared[k] = (uint32_t)end;
-        end += variable->size;
-        if (!fits_shared(program, variable->name, end)) return false;
-    }
-    program->module_shared_bytes = (uint32_t)end;
-    find_module_shared(program, module);
     return true;
 }

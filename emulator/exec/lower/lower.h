@@ -56,6 +56,7 @@ struct lower {
     int64_t *parameters;     /* of an entry, per register: see memory.c; NULL: not yet asked for */
     uint32_t *next_act;      /* of each instruction: the next act; made with `symbols` */
     const uint32_t *offsets; /* of each body variable, in local or shared memory */
+    const uint32_t *shared;  /* of each module variable that it names, in shared memory */
     uint32_t scratch_begin;  /* LOWER_SCRATCH slots of 8 bytes per lane */
     uint32_t scratch_used;
     uint32_t carry; /* slot of the carry flag */

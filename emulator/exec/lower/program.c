@@ -129,25 +129,31 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
     const struct ptx_function *source = lower_arguments(program, module->functions[index]);
     if (source == NULL) return false;
     struct exec_function *function = program->functions[index];
+    const size_t shared_bytes = module->variable_count * sizeof *program->module_shared;
     uint32_t *offsets = calloc(source->variable_count + 1u, sizeof *offsets);
-    if (offsets == NULL) return false;
-    if (!lower_body_layout(program, function, source, offsets)) {
-        free(offsets);
-        return false;
-    }
+    uint32_t *shared = malloc(shared_bytes + 1);
+    if (offsets == NULL || shared == NULL) goto failed;
+    memcpy(shared, program->module_shared, shared_bytes);
+    if (!lower_body_layout(program, function, source, offsets, shared)) goto failed;
     struct lower lower = {.program = program,
                           .module = module,
                           .source = source,
                           .function = function,
                           .volatile_is_plain = lower_volatile_is_plain(source),
-                          .offsets = offsets};
+                          .offsets = offsets,
+                          .shared = shared};
     const size_t first = program->cache_count;
     lower_function(&lower);
     free(offsets);
+    free(shared);
     function->first_cache = calls_any(source) ? 0 : first;
     function->cache_count = program->cache_count - function->first_cache;
     exec_native_watch(program, function);
     return !lower.failed;
+failed:
+    free(offsets);
+    free(shared);
+    return false;
 }
 
 static bool is_to_compile(const struct ptx_function *source)
@@ -194,12 +200,14 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
         goto fail;
     /* Device functions come first: their .shared variables and their cache indices precede those of
      * the entries. */
-    for (int entries = 0; entries < 2; entries++)
+    for (int entries = 0; entries < 2; entries++) {
+        if (entries == 1) lower_shared_settle(program, module);
         for (uint32_t k = 0; k < module->function_count; k++)
             if (is_to_compile(module->functions[k]) &&
                 module->functions[k]->is_entry == (entries == 1) &&
                 !compile_function(program, module, k))
                 goto fail;
+    }
     if (!settle(program)) goto fail;
     program->module = module;
     return program;
@@ -227,7 +235,6 @@ bool exec_program_add(struct exec_program *program, const struct ptx_function *s
     struct exec_function *function = program->functions[source->index];
     if (function->code != NULL) return true;
     program->converses = program->converses || (program->watched && lower_converses(source));
-    function->uses_module_shared = lower_sees_module_shared(program, source);
     if (compile_function(program, program->module, source->index) && settle(program)) return true;
     say_why(program, log, log_size);
     function->code = NULL;

@@ -19,20 +19,20 @@ uint32_t exec_program_position(struct exec_program *program, struct exec_positio
 
 /* These return false when the host has no memory or the program is refused. */
 
-/* Places .shared variables of module scope, and finds the functions that use such variables. */
+/* Places the .shared variables of module scope that device functions name. */
 bool lower_shared_layout(struct exec_program *program, const struct ptx_module *module);
-/* Returns whether the function uses any of them; that of its callees is known by then. */
-bool lower_sees_module_shared(const struct exec_program *program,
-                              const struct ptx_function *source);
+/* Called when the device functions are lowered: computes common_shared of each. */
+void lower_shared_settle(struct exec_program *program, const struct ptx_module *module);
 /* Places formal parameters and results in a device function's local memory. */
 bool lower_formals_layout(struct exec_program *program, struct exec_function *function,
                           const struct ptx_function *source);
 /* Places a kernel's parameters, at most `most` bytes. */
 bool lower_parameters_layout(struct exec_program *program, struct exec_function *function,
                              const struct ptx_function *source, uint64_t most);
-/* Places a body's variables: `offsets` receives one offset for each. */
+/* Places a body's variables: `offsets` receives one offset for each. `shared_at`: a copy of
+ * program->module_shared, to which a kernel adds the variables that only kernels name. */
 bool lower_body_layout(struct exec_program *program, struct exec_function *function,
-                       const struct ptx_function *source, uint32_t *offsets);
+                       const struct ptx_function *source, uint32_t *offsets, uint32_t *shared_at);
 
 /* Bounds beyond which a module does not load, as with an H100's driver; parameters before PTX 8.1
  * as ptxas counts them. The launch checks shared and local memory: these bounds are far above what
