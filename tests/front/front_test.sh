@@ -107,12 +107,26 @@ nvcc)
     cp kernel.ptx kept.ptx
     run nvcc --cubin -arch=sm_90 kept.ptx
     cmp -s kept.ptx kept.cubin || wrong 'of PTX, the same'
-    run nvcc --fatbin -gencode=arch=compute_90,code=sm_90 kernel.cu
-    cuobjdump=$(dirname "$nvcc")/cuobjdump
-    if [ -x "$cuobjdump" ]; then
-        "$cuobjdump" -lptx kernel.fatbin | grep -q 'PTX file' || wrong 'a fat binary has PTX'
-        "$cuobjdump" -lelf kernel.fatbin | grep -q 'ELF file' || wrong 'and machine code'
-    fi
+    # has_ptx TARGET OPTIONS...: so asked, nvcc makes machine code, and PTX beside it.
+    has_ptx()
+    {
+        target=$1
+        shift
+        run nvcc --fatbin --compress-mode=none "$@" kernel.cu
+        LC_ALL=C grep -aq "^\.target $target" kernel.fatbin || wrong "$* gives PTX for $target"
+        LC_ALL=C grep -aq 'ELF' kernel.fatbin || wrong "$* gives machine code"
+        rm -f kernel.fatbin
+    }
+    has_ptx sm_90 -gencode=arch=compute_90,code=sm_90
+    has_ptx sm_80 -arch=compute_80 -code=sm_80
+    has_ptx sm_80 --gpu-code sm_80,sm_86 --gpu-architecture compute_80
+    OVERLAP_DEVICES=h100,a100
+    export OVERLAP_DEVICES
+    has_ptx sm_80 -arch=native
+    has_ptx sm_80 --gpu-architecture native
+    run nvcc --cubin -arch=native kernel.cu
+    is_ptx kernel.cubin sm_80
+    unset OVERLAP_DEVICES
     echo 'nonsense' >kernel.cu
     run nvcc --cubin kernel.cu
     [ "$status" -ne 0 ] || wrong 'a mistake is told'
