@@ -1,5 +1,5 @@
-/* Kernels whose threads wait for barrier objects: a deadlock is reported at once, with the line of
- * the wait and what the object lacks; waits that end are not reported. */
+/* Kernels whose threads wait for barrier objects, or for the whole grid: a deadlock is reported at
+ * once, with the line of the wait and what is lacking; waits that end are not reported. */
 #include "emulator/exec/check/racecheck.h"
 
 #include <check.h>
@@ -39,6 +39,7 @@ static enum exec_end launch(struct device_run *run, const char *name, bool watch
                                .blocks = BLOCKS,
                                .threads = THREADS,
                                .parameters = parameters,
+                               .cooperative = strstr(name, "grid") != NULL,
                                .footprint = watched ? exec_footprint_create(NULL, NULL) : NULL,
                                .watch = watched ? exec_racecheck_create() : NULL,
                                .limit = 400000000};
@@ -98,6 +99,10 @@ static const struct hang {
     {"of_a_cluster",
      FINDING_OBJECT_LACKS_ARRIVALS,
      {"128 of 128 threads wait at the barrier object", "1 of its 2 arrivals have not come"}},
+    {"left_grid",
+     FINDING_GRID_NOT_REACHED,
+     {"thread (0, 0, 0) of block (0, 0, 0)", "1 of the 4 blocks have ended"}},
+    {"left_grid_in_a_loop", FINDING_GRID_NOT_REACHED, {"2 of the 4 blocks have ended"}},
 };
 
 static const char *const right[] = {
@@ -118,6 +123,7 @@ static const char *const right[] = {
     "right_ended_by_a_block_atomically",
     "right_slow_cluster",
     "right_late_cluster",
+    "right_late_to_the_grid",
 };
 
 enum { HANGS = sizeof hangs / sizeof *hangs, RIGHT = sizeof right / sizeof *right };

@@ -306,6 +306,21 @@ KERNEL library_pipeline(const int *in, int *out)
     }
 }
 
+KERNEL left_grid(const int *in, int *out)
+{
+    if (blockIdx.x == 2) return;
+    cooperative_groups::this_grid().sync(); // left_grid
+    out[threadIdx.x] = in[threadIdx.x];
+}
+
+KERNEL left_grid_in_a_loop(const int *in, int *out)
+{
+    for (unsigned k = 0; k < 3 + blockIdx.x / 2; k++) {
+        if (threadIdx.x < 40) out[blockIdx.x * blockDim.x + threadIdx.x] += in[threadIdx.x];
+        cooperative_groups::this_grid().sync(); // left_grid_in_a_loop
+    }
+}
+
 // ---- what does -------------------------------------------------------------------------------
 
 KERNEL right_stages(const int *in, int *out)
@@ -555,4 +570,21 @@ KERNEL __cluster_dims__(2, 1, 1) right_late_cluster(const int *in, int *out)
     if (block_rank() == 0) WAIT(&object, 0);
     meet_cluster();
     out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x];
+}
+
+// All others are in grid.sync() meanwhile.
+KERNEL right_late_to_the_grid(const int *in, int *out)
+{
+    volatile int *flag = out + 1000;
+    int sum = 0;
+    if (blockIdx.x == 3 && threadIdx.x == 0) {
+        for (int k = 0; k < 100000; k++) sum += in[(k + sum) % 128];
+        *flag = sum + 1;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 40)
+        while (*flag == 0) {
+        }
+    cooperative_groups::this_grid().sync();
+    if (blockIdx.x == 1) return;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }

@@ -227,3 +227,17 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
     tell_waiters(&census, block);
     return true;
 }
+
+bool exec_grid_deadlock(struct exec_block *block, uint64_t ended, uint64_t blocks)
+{
+    struct exec_warp *warp;
+    bool polls;
+    const struct exec_fragment *fragment = find_runnable(block, &warp);
+    if (fragment == NULL) return false;
+    const struct exec_inst *at = place_of_looks(block, warp, fragment, &polls);
+    warp->frame = fragment->frame;
+    exec_stop(warp, at, EXEC_BARRIER, (unsigned)__builtin_ctz(fragment->mask),
+              &(struct exec_reason){.finding = FINDING_GRID_NOT_REACHED,
+                                    .numbers = {ended, blocks, ended > 0}});
+    return true;
+}

@@ -450,6 +450,33 @@ static bool is_crowded_out(struct exec_grid *grid, uint64_t looked)
     return grid->vain > CROWDED_MOST && exec_block_endless(grid->resident[0], grid->vain);
 }
 
+/* Returns true if the block's warps wait for each other or poll the grid's workspace. */
+static bool waits_for_grid(const struct exec_block *block)
+{
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        const struct exec_warp *warp = &block->warps[k];
+        uint32_t runnable = 0;
+        for (uint32_t f = 0; f < warp->fragment_count; f++)
+            runnable += warp->fragments[f].wait == EXEC_RUNNABLE;
+        if (runnable == 0) continue;
+        if (runnable > 1 || warp->poll_latest == NULL || warp->poll_latest != warp->idle.look ||
+            (warp->idle.where & EXEC_WINDOW_MASK) != EXEC_WINDOW_GRID)
+            return false;
+    }
+    return true;
+}
+
+/* Returns true, with the fault recorded, if all blocks that have not ended poll the workspace, as
+ * grid.sync() does: they alone can change it. */
+static bool is_deadlocked(struct exec_grid *grid)
+{
+    if (!grid->launch->cooperative || grid->started < grid->blocks || grid->count == 0)
+        return false;
+    for (uint64_t k = 0; k < grid->count; k++)
+        if (!waits_for_grid(grid->resident[k])) return false;
+    return exec_grid_deadlock(grid->resident[0], grid->blocks - grid->count, grid->blocks);
+}
+
 /* Runs the blocks in turns. Returns true if the launch pauses. */
 static bool run_in_turns(struct exec_grid *grid)
 {
@@ -470,7 +497,8 @@ static bool run_in_turns(struct exec_grid *grid)
         }
         if (grid->launch->impatient || !may_pause(grid))
             note_looks(grid, grid->resident[0], &grid->looks_since);
-        if (++idle_rounds >= most_rounds && looked >= most && may_pause(grid)) {
+        if (++idle_rounds >= IDLE_ROUNDS && is_deadlocked(grid)) return false;
+        if (idle_rounds >= most_rounds && looked >= most && may_pause(grid)) {
             if (is_crowded_out(grid, looked)) return false;
             grid->looks_again = true;
             return true;

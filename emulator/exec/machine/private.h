@@ -89,6 +89,9 @@ void exec_cluster_deadlock(const struct exec_cluster *cluster);
 /* The same because every thread that could run polls a barrier object, among them `lane` of
  * `warp`. */
 void exec_object_deadlock(struct exec_warp *warp, unsigned lane);
+/* The same because all blocks that have not ended wait for the whole grid, of which `ended` of its
+ * `blocks` blocks have ended. Returns false when no thread of this block could still run. */
+bool exec_grid_deadlock(struct exec_block *block, uint64_t ended, uint64_t blocks);
 /* The same because the launch has executed `limit` warp instructions. Returns false when no thread
  * of this block could still run. */
 bool exec_block_endless(struct exec_block *block, uint64_t limit);
