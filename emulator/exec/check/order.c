@@ -74,7 +74,8 @@ static struct clock *share(struct clock *clock)
 static struct clock *copy(struct exec_order *order, const struct clock *from)
 {
     const size_t bytes = order->count * sizeof *from->before;
-    struct clock *clock = calloc(1, sizeof *clock + bytes);
+    struct clock *clock =
+        from != NULL ? malloc(sizeof *clock + bytes) : calloc(1, sizeof *clock + bytes);
     if (clock == NULL) {
         order->blind = true;
         return NULL;
@@ -84,25 +85,45 @@ static struct clock *copy(struct exec_order *order, const struct clock *from)
     return clock;
 }
 
-/* Adds to *into what `from` knows. */
+/* Returns true when one of the clocks knows of one of a warp's lanes what the other does not. The
+ * loops of this and the next function have no branches and a constant length, so that the compiler
+ * makes vectors of them. */
+static bool exceeds(const int32_t *one, const int32_t *other)
+{
+    int32_t more = 0;
+    for (uint32_t k = 0; k < EXEC_LANES; k++) more |= one[k] > other[k];
+    return more;
+}
+
+static void raise_to(int32_t *restrict into, const int32_t *restrict from)
+{
+    for (uint32_t k = 0; k < EXEC_LANES; k++) into[k] = from[k] > into[k] ? from[k] : into[k];
+}
+
+/* Adds to *into what `from` knows. A clock that nobody else has stays the same object; one that is
+ * shared is replaced, by `from` itself where that knows all of it. */
 static void join(struct exec_order *order, struct clock **into, struct clock *from)
 {
-    bool any = false;
+    bool more = false, less = false;
     if (from == NULL || from == *into) return;
     if (*into == NULL) {
         *into = share(from);
         return;
     }
-    for (uint32_t k = 0; k < order->count && !any; k++) any = from->before[k] > (*into)->before[k];
-    if (!any) return;
+    for (uint32_t k = 0; k < order->count && !(more && less); k += EXEC_LANES) {
+        more |= exceeds(&from->before[k], &(*into)->before[k]);
+        less |= exceeds(&(*into)->before[k], &from->before[k]);
+    }
+    if (!more) return;
     if ((*into)->references > 1) {
-        struct clock *own = copy(order, *into);
+        struct clock *own = less ? copy(order, *into) : share(from);
         if (own == NULL) return;
         release(into);
         *into = own;
+        if (!less) return;
     }
-    for (uint32_t k = 0; k < order->count; k++)
-        if (from->before[k] > (*into)->before[k]) (*into)->before[k] = from->before[k];
+    for (uint32_t k = 0; k < order->count; k += EXEC_LANES)
+        raise_to(&(*into)->before[k], &from->before[k]);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
