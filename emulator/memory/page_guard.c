@@ -7,8 +7,9 @@
 enum { PAGE = 4096, GUARDS = 1024 };
 
 struct guard {
-    uint64_t number; /* 0: free */
-    uint64_t first, end;
+    uint64_t number;     /* 0: free */
+    uint64_t first, end; /* pages */
+    uint64_t from, to;   /* bytes in use */
     bool reads_allowed;
 };
 
@@ -80,24 +81,41 @@ static bool guarded_part(uint64_t address, uint64_t size, uint64_t *first, uint6
     return *first < *end;
 }
 
+/* A page that is in use in part only is guarded where the rest is the region's own, and the system
+ * calls that are given it are told of, or there are no other bytes of the region in it. */
+static bool shares_page(const struct memory_region *region, bool is_end)
+{
+    return region->registered || (!state.owner->knows_buffers && !is_end);
+}
+
+static uint64_t first_page_of(const struct memory_region *region, uint64_t address)
+{
+    const bool shares = shares_page(region, address == region->address);
+    return (shares ? address + PAGE - 1 : address) / PAGE * PAGE;
+}
+
+static uint64_t end_page_of(const struct memory_region *region, uint64_t end)
+{
+    const bool shares = shares_page(region, end == region->address + region->size);
+    return (shares ? end : end + PAGE - 1) / PAGE * PAGE;
+}
+
 uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, uint64_t size,
                           bool reads_allowed)
 {
-    const uint64_t region_end = region->address + region->size;
     const uint64_t end = address + size;
-    assert(region->address <= address && end <= region_end);
-    uint64_t first_page = (address + PAGE - 1) / PAGE * PAGE, end_page = end / PAGE * PAGE;
-    /* At its ends the region's own pages may be guarded although its last bytes do not fill
-     * them. */
-    if (!region->registered && address == region->address) first_page = address / PAGE * PAGE;
-    if (!region->registered && end == region_end) end_page = (end + PAGE - 1) / PAGE * PAGE;
-    if (state.owner == NULL || first_page >= end_page) return 0;
+    assert(region->address <= address && end <= region->address + region->size);
+    if (state.owner == NULL) return 0;
+    const uint64_t first_page = first_page_of(region, address);
+    const uint64_t end_page = end_page_of(region, end);
+    if (first_page >= end_page) return 0;
     size_t slot = 0;
     while (slot < state.used && state.guards[slot].number != 0) slot++;
     if (slot == GUARDS) return 0;
     if (slot == state.used) state.used++;
     assert(state.used <= GUARDS);
-    state.guards[slot] = (struct guard){++state.numbers, first_page, end_page, reads_allowed};
+    state.guards[slot] =
+        (struct guard){++state.numbers, first_page, end_page, address, end, reads_allowed};
     apply(first_page, end_page);
     return state.numbers;
 }
@@ -128,6 +146,23 @@ void page_guard_restore(uint64_t address, uint64_t size)
     if (state.used > 0 && guarded_part(address, size, &first, &end)) apply(first, end);
 }
 
+/* Cuts the bytes from *address to *end down to those from the first one in use to the last. Returns
+ * false when none is. */
+static bool part_in_use(uint64_t *address, uint64_t *end, bool is_store)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < state.used; i++) {
+        const struct guard *guard = &state.guards[i];
+        if (guard->number == 0 || (guard->reads_allowed && !is_store)) continue;
+        if (guard->to <= *address || *end <= guard->from) continue;
+        if (guard->from < first) first = guard->from;
+        if (guard->to > last) last = guard->to;
+    }
+    if (first > *address) *address = first;
+    if (last < *end) *end = last;
+    return *address < *end;
+}
+
 /* Returns true when another thread may have dropped the guard at which this thread trapped: a guard
  * has been dropped since this thread's latest trap. Otherwise a fault without a guard is an error
  * of the program. */
@@ -146,7 +181,9 @@ bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
     const enum page_guard_lock lock = state.owner->lock();
     const bool is_guarded = protection_of(page) != (PROT_READ | PROT_WRITE);
     const bool goes_on = is_guarded || may_be_dropped();
-    if (is_guarded && lock == PAGE_GUARD_LOCKED) state.owner->touch(address, 1, is_store, pc);
+    uint64_t from = address, to = address + 1;
+    if (is_guarded && lock == PAGE_GUARD_LOCKED && part_in_use(&from, &to, is_store))
+        state.owner->touch(address, 1, is_store, pc);
     /* After a load the page stays closed for stores, so that a later store is reported. Without the
      * lock another thread may drop the guard meanwhile, so the page must be opened completely. */
     if (is_guarded)
@@ -164,9 +201,9 @@ static void open_part(uint64_t address, uint64_t size, bool is_store, uint64_t p
     for (uint64_t page = first; page < end && !is_closed; page += PAGE)
         is_closed = !(protection_of(page) & (is_store ? PROT_WRITE : PROT_READ));
     if (!is_closed) return;
-    const uint64_t from = first > address ? first : address;
-    const uint64_t to = end < address + size ? end : address + size;
-    if (tells) state.owner->touch(from, to - from, is_store, pc);
+    uint64_t from = address, to = address + size;
+    if (tells && part_in_use(&from, &to, is_store))
+        state.owner->touch(from, to - from, is_store, pc);
     protect(first, end, PROT_READ | PROT_WRITE);
 }
 

@@ -1,9 +1,12 @@
 /* page_guard: makes host code trap when it touches page-locked or managed memory that the device
  * still uses, so that a callback receives the access and, where it is a mistake, can name its line.
  *
- * A guard covers only pages all of whose bytes in the region are in use: bytes of a neighbour are
- * never guarded as well. A trapped access is reported once for its page and then continues as if
- * nothing had happened. This module does not know what is ordered: the callback decides.
+ * A guard covers all pages of the bytes in use; registered memory's first and last one only where
+ * they are in use completely, since they are shared with others. So are all pages where nobody
+ * tells of system calls, which would fail on bytes beside those in use. A trapped access to a byte
+ * in use is reported, once for its page; each then continues as if nothing had happened, and its
+ * page is open from then on, until another guard there is raised or dropped. This module does not
+ * know what is ordered: the callback decides.
  *
  * It takes no lock of its own: the caller holds the lock that guards the device, and when the host
  * touches memory, the handler acquires that lock through the owner's callback. A system call that
@@ -32,11 +35,13 @@ struct page_guard_owner {
     /* Reports an access; called with the lock, before the page is opened. `pc` is the address of
      * the instruction. */
     void (*touch)(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
+    /* page_guard_open is called before a system call is given memory. */
+    bool knows_buffers;
 };
 void page_guard_install(const struct page_guard_owner *owner);
 
 /* Guards the bytes from `address` on, which lie in `region`, against the host's stores and, unless
- * `reads_allowed`, its loads. Returns the guard's number, or 0 when no whole page can be guarded or
+ * `reads_allowed`, its loads. Returns the guard's number, or 0 when no page can be guarded or
  * too many guards exist. */
 uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, uint64_t size,
                           bool reads_allowed);

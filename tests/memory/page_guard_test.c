@@ -1,5 +1,5 @@
 /* Promises of page guards: the host's access to guarded memory is reported, once for its page, and
- * continues; a page that is not completely guarded is left alone. */
+ * continues; bytes beside those in use are not reported. */
 #include "emulator/memory/page_guard.h"
 
 #include <check.h>
@@ -41,7 +41,7 @@ static void unlock(void)
     page_guard_drop(dropped_behind);
 }
 
-static const struct page_guard_owner owner = {lock, unlock, tell};
+static struct page_guard_owner owner = {lock, unlock, tell, true};
 
 static void never(uint64_t address, bool is_store, uint64_t pc, const struct memory_region *region)
 {
@@ -133,15 +133,50 @@ START_TEST(page_guards_that_overlap_are_dropped_one_by_one)
 }
 END_TEST
 
-/* Where only a part of a page is guarded memory, the rest may be accessed. */
+/* Where only a part of a page is in use, the rest may be accessed, which opens the page. */
+START_TEST(bytes_beside_are_let_through)
+{
+    const uint64_t guard = raise(100, 200, false);
+    ck_assert_uint_ne(guard, 0);
+    ck_assert_uint_eq(load(100), 1);
+    ck_assert_uint_eq(store(299), 1);
+    page_guard_drop(guard);
+    ck_assert_uint_ne(raise(PAGE - 1, PAGE + 2, false), 0);
+    ck_assert_uint_eq(store(PAGE - 2) + store(2 * PAGE + 1), 0);
+    ck_assert_uint_eq(store(PAGE - 1) + store(2 * PAGE), 0);
+    ck_assert_uint_eq(store(PAGE), 1);
+}
+END_TEST
+
+/* Nobody tells of system calls: a right program's would fail. */
 START_TEST(bytes_beside_are_left_alone)
 {
+    owner.knows_buffers = false;
     ck_assert_uint_eq(raise(100, 200, false), 0);
     ck_assert_uint_eq(raise(0, PAGE - 1, false), 0);
     ck_assert_uint_ne(raise(PAGE - 1, PAGE + 2, false), 0);
     ck_assert_uint_eq(store(PAGE - 1), 0);
     ck_assert_uint_eq(store(2 * PAGE), 0);
     ck_assert_uint_eq(store(PAGE), 1);
+    owner.knows_buffers = true;
+}
+END_TEST
+
+START_TEST(two_parts_of_a_page_are_told_apart)
+{
+    const uint64_t reading = raise(0, 100, true), writing = raise(100, 100, false);
+    ck_assert_uint_eq(load(50), 0);
+    page_guard_drop(writing);
+    ck_assert_uint_eq(load(150) + store(150), 0);
+    page_guard_drop(reading);
+    ck_assert_uint_ne(raise(100, 100, false), 0);
+    page_guard_open(region->address, 50, true, 5);
+    ck_assert_uint_eq(told.count, 0);
+    page_guard_drop(raise(300, 1, false)); /* closes the page again */
+    page_guard_open(region->address, PAGE, true, 5);
+    ck_assert_uint_eq(told.count, 1);
+    ck_assert_uint_eq(told.address, region->address + 100);
+    ck_assert_uint_eq(told.size, 100);
 }
 END_TEST
 
@@ -287,7 +322,9 @@ int main(void)
         reads_are_let_through_where_they_are_allowed,
         what_is_dropped_is_open,
         page_guards_that_overlap_are_dropped_one_by_one,
+        bytes_beside_are_let_through,
         bytes_beside_are_left_alone,
+        two_parts_of_a_page_are_told_apart,
         only_an_allocation_owns_its_last_page,
         the_device_gets_through,
         a_child_has_no_guards,

@@ -47,11 +47,12 @@ static void handed_to_system(const void *bytes, size_t size, bool is_filled, con
 void page_guards_begin(void)
 {
     /* A function of the library that ./emulate preloads (threads/buffers.c). */
-    static const struct page_guard_owner owner = {lock, unlock, touched};
+    static const struct page_guard_owner owners[] = {{lock, unlock, touched, false},
+                                                     {lock, unlock, touched, true}};
     void (*watch)(void (*touch)(const void *, size_t, bool, const void *));
     *(void **)&watch = dlsym(RTLD_DEFAULT, "overlap_watch_buffers");
     if (watch != NULL) watch(handed_to_system);
-    page_guard_install(&owner);
+    page_guard_install(&owners[watch != NULL]);
 }
 
 static void raise_for(const struct timeline_op *op, enum races_mode mode,
