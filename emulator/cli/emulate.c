@@ -71,7 +71,7 @@ static int report(const char *path, const struct options *options, const struct 
 {
     const struct report_run run = {
         .program = options->program[0],
-        .names_cuda = program->names_cuda,
+        .may_be_idle = program->names_cuda || program->is_tool,
         .leaks = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !program->is_python,
     };
     struct trace trace;

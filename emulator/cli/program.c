@@ -257,11 +257,25 @@ static int judge_other(const char *name, bool empty, char *why, size_t why_size)
                  empty ? "is empty" : "is no program: neither an ELF file nor a script");
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool is_tool(const char *path)
+{
+    static const char *const tools[] = {"nvcc", "nvidia-smi", "ptxas", "cmake",
+                                        "make", "gmake",      "ninja", "meson"};
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (strcmp(name_of(path), tools[i]) == 0) return true;
+    return false;
+}
+
 /* Decided by the file's name, or by the first line of a script. */
 static bool is_python(const char *path, const char *start)
 {
-    const char *slash = strrchr(path, '/');
-    if (strncmp(slash != NULL ? slash + 1 : path, "python", 6) == 0) return true;
+    if (strncmp(name_of(path), "python", 6) == 0) return true;
     const char *python = strncmp(start, "#!", 2) == 0 ? strstr(start, "python") : NULL;
     return python != NULL && memchr(start, '\n', (size_t)(python - start)) == NULL;
 }
@@ -287,6 +301,7 @@ int program_examine(const char *name, struct program *program, char *why, size_t
     }
     ssize_t got = pread(file, start, sizeof start - 1, 0);
     program->is_python = is_python(program->path, start);
+    program->is_tool = is_tool(program->path);
     if (strncmp(start, "#!", 2) == 0) goto executable;
     if (!read_content(file, &content)) {
         verdict = judge_other(name, got == 0, why, why_size);

@@ -13,6 +13,7 @@ struct program {
     bool names_cuda;     /* contains a CUDA library, or needs one from the loader */
     bool loads_runtime;  /* needs the shared runtime library */
     bool is_python;      /* Python, or a Python script */
+    bool is_tool;        /* builds programs, or lists devices: it need not call CUDA */
 };
 
 /* Finds a file on PATH: the first one that is executable, else the first one that exists. */

@@ -308,7 +308,7 @@ int report_write(FILE *out, const struct trace *trace, const struct report_run *
                 run->program, trace->dropped);
     if (findings.count > 0)
         write_summary(out, &findings, run->program);
-    else if (!run->names_cuda && !device_was_used(trace))
+    else if (!run->may_be_idle && !device_was_used(trace))
         fprintf(out,
                 "overlap: %s made no CUDA call that reached the software device. If it should "
                 "have, see that what it runs is of CUDA 13 and not stripped\n",

@@ -12,7 +12,7 @@
 
 struct report_run {
     const char *program; /* as the user named it */
-    bool names_cuda;     /* built for CUDA: a run without any CUDA call is reported */
+    bool may_be_idle;    /* a run without any CUDA call is not reported */
     bool leaks; /* objects alive at its end are leaks: true if it exited with status 0 and is not
                    Python, which keeps modules and packages until the process ends */
 };

@@ -1,8 +1,8 @@
-/* driver: what libcudart.so.13 needs of libcuda.so.1 beyond cuda.h.
+/* driver: what libcudart.so.13 and libnvidia-ml.so.1 need of libcuda.so.1 beyond cuda.h.
  *
  * The runtime is a layer over the driver's public functions. This header has only what those cannot
- * express: that several driver calls make up one call of the submission, and findings about that
- * call. Nothing here launches, copies or allocates.
+ * express: that several driver calls make up one call of the submission, findings about that call,
+ * and which devices there are before CUDA begins. Nothing here launches, copies or allocates.
  *
  * libcuda.so.1 exports these names under the prefix overlap_, so that they cannot collide with a
  * name of the submission. None of them takes a handle, and none fails unless its comment says so.
@@ -72,6 +72,26 @@ void overlap_finding_unsupported(const char *what, int code) __attribute__((nonn
  * reports a "not supported" finding the first time for each name. `caller` as in
  * overlap_call_enter. Returns `code` (801 in both APIs). */
 int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code);
+
+/* ---- devices, for libnvidia-ml.so.1 ------------------------------------------------------ */
+
+/* A device that exists, whether or not CUDA_VISIBLE_DEVICES shows it. */
+struct overlap_device {
+    char name[64];
+    unsigned char uuid[16];
+    unsigned bus;          /* on PCI; domain, device and function are 0 */
+    unsigned major, minor; /* compute capability */
+    unsigned multiprocessors;
+    unsigned clock, memory_clock; /* kHz */
+    unsigned memory_width;        /* bits */
+    bool ecc;
+    uint64_t memory, used; /* bytes; `used`: by this process */
+};
+
+/* Writes what the device with that number is. Returns false if there is none. Does not initialise
+ * CUDA, and reads the environment anew until somebody has: a program may look for a device and then
+ * set CUDA_VISIBLE_DEVICES. */
+bool overlap_device(unsigned number, struct overlap_device *device) __attribute__((nonnull(2)));
 
 #pragma GCC visibility pop
 

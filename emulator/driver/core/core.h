@@ -167,6 +167,8 @@ bool environment_memory(const char *text, uint64_t *bytes);
 /* Reads the settings; names each invalid value on standard error. The caller holds the driver's
  * lock. Does nothing after environment_keep. */
 void environment_read(void);
+/* Reads only which devices exist: before cuInit. The caller holds the lock. */
+void environment_read_devices(void);
 /* Reads the settings now and never again: the code that started the process may change the
  * environment afterwards. */
 void environment_keep(void);

@@ -24,25 +24,35 @@ CUresult driver_cuDeviceGetCount(int *count)
     return CUDA_SUCCESS;
 }
 
+static void write_name(const struct device *device, char *name, size_t size)
+{
+    if (device->named)
+        snprintf(name, size, "%s (%s)", device_name, timeline_model_name(device->gpu));
+    else
+        snprintf(name, size, "%s", device_name);
+}
+
 CUresult driver_cuDeviceGetName(char *name, int len, CUdevice dev)
 {
     NEED_POINTER(name);
     NEED_DEVICE(dev);
     if (len < 1) return CUDA_ERROR_INVALID_VALUE;
-    const struct device *device = device_at(dev);
-    if (device->named)
-        snprintf(name, (size_t)len, "%s (%s)", device_name, timeline_model_name(device->gpu));
-    else
-        snprintf(name, (size_t)len, "%s", device_name);
+    write_name(device_at(dev), name, (size_t)len);
     return CUDA_SUCCESS;
+}
+
+static CUuuid uuid_of(const struct device *device)
+{
+    CUuuid uuid = device_uuid;
+    uuid.bytes[sizeof uuid.bytes - 1] += (char)device->number;
+    return uuid;
 }
 
 CUresult driver_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
     NEED_POINTER(uuid);
     NEED_DEVICE(dev);
-    *uuid = device_uuid;
-    uuid->bytes[sizeof uuid->bytes - 1] += (char)device_at(dev)->number;
+    *uuid = uuid_of(device_at(dev));
     return CUDA_SUCCESS;
 }
 
@@ -162,4 +172,46 @@ CUresult driver_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type,
     if ((int)type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) return CUDA_ERROR_INVALID_VALUE;
     *pi = 0;
     return CUDA_SUCCESS;
+}
+
+/* ---- before CUDA begins ---------------------------------------------------------------------- */
+
+static unsigned says(const struct device *device, CUdevice_attribute attribute)
+{
+    int value = 0;
+    device_attribute_of(device, (int)attribute, &value);
+    return (unsigned)value;
+}
+
+/* Bytes of the device's memory that this process has allocated. */
+static uint64_t used_of(unsigned number)
+{
+    for (int i = 0; driver.initialised && !driver.forked && i < devices_count(); i++)
+        if (device_at(i)->number == number) return memory_used((unsigned)i);
+    return 0;
+}
+
+bool overlap_device(unsigned number, struct overlap_device *device)
+{
+    pthread_mutex_lock(&driver.lock);
+    if (!driver.initialised) environment_read_devices();
+    const struct device *there = device_there(number);
+    if (there != NULL) {
+        *device = (struct overlap_device){
+            .bus = says(there, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+            .major = says(there, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            .minor = says(there, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+            .multiprocessors = says(there, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+            .clock = says(there, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+            .memory_clock = says(there, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+            .memory_width = says(there, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
+            .ecc = says(there, CU_DEVICE_ATTRIBUTE_ECC_ENABLED) != 0,
+            .memory = there->memory,
+            .used = used_of(number)};
+        const CUuuid uuid = uuid_of(there);
+        memcpy(device->uuid, uuid.bytes, sizeof device->uuid);
+        write_name(there, device->name, sizeof device->name);
+    }
+    pthread_mutex_unlock(&driver.lock);
+    return there != NULL;
 }

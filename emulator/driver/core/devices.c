@@ -23,6 +23,11 @@ const struct device *device_at(int ordinal)
     return &devices.all[devices.visible[ordinal]];
 }
 
+const struct device *device_there(unsigned number)
+{
+    return number < devices.there ? &devices.all[number] : NULL;
+}
+
 int device_current(void)
 {
     const struct context *context = thread_context();
@@ -128,9 +133,9 @@ static void say_hidden(const char *text)
                    devices.there);
 }
 
-CUresult devices_read(uint64_t memory, size_t gpu)
+void devices_read_there(uint64_t memory, size_t gpu)
 {
-    const char *there = getenv(DEVICES_VARIABLE), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *there = getenv(DEVICES_VARIABLE);
     if (there != NULL && *there != '\0' && !read_there(there, memory, gpu)) {
         device_say(DEVICES_VARIABLE
                    "=%.40s is neither a number up to %d nor a list of as many GPUs "
@@ -142,6 +147,12 @@ CUresult devices_read(uint64_t memory, size_t gpu)
         devices.there = 0;
         add(gpu, false, memory);
     }
+}
+
+CUresult devices_read(uint64_t memory, size_t gpu)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    devices_read_there(memory, gpu);
     const CUresult refusal = read_visible(visible);
     if (refusal != CUDA_SUCCESS && visible != NULL) say_hidden(visible);
     if (refusal != CUDA_SUCCESS) devices.count = 0;
@@ -181,9 +192,8 @@ static const struct {
 #undef GPU_ATTRIBUTE
 };
 
-bool device_attribute(int ordinal, int attribute, int *value)
+bool device_attribute_of(const struct device *device, int attribute, int *value)
 {
-    const struct device *device = device_at(ordinal);
     if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) {
         *value = (int)timeline_model_at(device->gpu)->multiprocessors;
         return true;
@@ -199,6 +209,11 @@ bool device_attribute(int ordinal, int attribute, int *value)
     }
     *value = attributes[attribute].value;
     return attributes[attribute].known;
+}
+
+bool device_attribute(int ordinal, int attribute, int *value)
+{
+    return device_attribute_of(device_at(ordinal), attribute, value);
 }
 
 int device_says(int ordinal, CUdevice_attribute attribute)

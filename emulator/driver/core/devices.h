@@ -34,16 +34,21 @@ struct device {
  * OVERLAP_MEMORY; `gpu`: the GPU of OVERLAP_GPU. Returns CUDA_SUCCESS, or the error that cuInit
  * must return because the program sees no device. */
 CUresult devices_read(uint64_t memory, size_t gpu);
+/* The same of the devices that exist only. */
+void devices_read_there(uint64_t memory, size_t gpu);
 
 /* The number of visible devices, and the device of an ordinal, which must be visible. */
 int devices_count(void);
 const struct device *device_at(int ordinal);
+/* The device of a number among all that exist; NULL: there is none. */
+const struct device *device_there(unsigned number);
 /* The ordinal of the device of the calling thread's current context, else 0. Valid once cuInit has
  * succeeded. */
 int device_current(void);
 
 /* Writes the value of an attribute. Returns false if no device has an attribute of that number. */
 bool device_attribute(int ordinal, int attribute, int *value);
+bool device_attribute_of(const struct device *device, int attribute, int *value);
 /* Returns the value of an attribute that is known to exist. */
 int device_says(int ordinal, CUdevice_attribute attribute);
 /* The timing model of the device's GPU, including the number of multiprocessors and what one of

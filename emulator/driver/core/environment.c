@@ -227,6 +227,14 @@ void environment_keep(void)
     kept = true;
 }
 
+void environment_read_devices(void)
+{
+    if (kept) return;
+    quiet_read();
+    number_read(&numbers[0]);
+    devices_read_there(current.memory, gpu_read());
+}
+
 void environment_read(void)
 {
     if (kept) return;
