@@ -332,6 +332,8 @@ CUresult image_read_file(const char *path, char **data, size_t *size)
     *data = file_read(path, size);
     if (*data != NULL) return CUDA_SUCCESS;
     if (errno == ENOMEM) return CUDA_ERROR_OUT_OF_MEMORY;
+    /* Packages look for what they compiled in earlier runs first (OpenMM). */
+    if (errno == ENOENT) return CUDA_ERROR_FILE_NOT_FOUND;
     struct trace_record found =
         finding_at_call(FINDING_MODULE_NOT_OPENED, CUDA_ERROR_FILE_NOT_FOUND);
     trace_finding_word_set(&found.finding, WORD_FILE, path);
