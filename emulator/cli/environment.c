@@ -68,6 +68,7 @@ static const struct {
     {"TRITON_CACHE_DIR", "triton"},
     {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
     {"TORCH_EXTENSIONS_DIR", "extensions"},
+    {"KEOPS_CACHE_FOLDER", "keops"},
 };
 
 /* Creates the folder and its parents. */
