@@ -36,8 +36,15 @@ static const struct {
      ".shared .b8 m[40000];\n.visible .entry k() { .reg .u32 r; .shared .b8 s[1040000];\n"
      "ld.shared.u32 r, [m]; ret; }",
      "k: 1080000 bytes of static shared memory"},
-    {"8.0", ".shared .b8 m[1048576];\n.visible .entry k() { ret; }",
-     ".shared .b8 m[1048576];\n.shared .b8 n[1];\n.visible .entry k() { ret; }",
+    {"8.0", ".shared .b8 m[1048577];\n.visible .entry k() { ret; }", /* which nobody names */
+     ".shared .b8 m[1048577];\n.visible .entry k() { .reg .u32 r; ld.shared.u32 r, [m]; ret; }",
+     "k: 1048577 bytes of static shared memory"},
+    {"8.0",
+     ".shared .b8 m[1048576];\n.shared .b8 n[1];\n"
+     ".func f() { .reg .u32 r; ld.shared.u32 r, [m]; ret; }\n.visible .entry k() { call f; ret; }",
+     ".shared .b8 m[1048576];\n.shared .b8 n[1];\n"
+     ".func f() { .reg .u32 r; ld.shared.u32 r, [m]; ld.shared.u8 r, [n]; ret; }\n"
+     ".visible .entry k() { call f; ret; }",
      "n: 1048577 bytes of static shared memory"},
     {"8.0", ".visible .entry k() { .local .b8 s[16777216]; ret; }",
      ".visible .entry k() { .local .b8 s[16777217]; ret; }", "k: 16777217 bytes of local memory"},
