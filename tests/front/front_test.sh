@@ -127,6 +127,8 @@ nvcc)
     run nvcc --cubin -arch=native kernel.cu
     is_ptx kernel.cubin sm_80
     unset OVERLAP_DEVICES
+    run nvcc -arch=native -dlto --dryrun kernel.cu
+    [ "$status" -eq 0 ] || wrong 'what is left to the linker is left alone'
     echo 'nonsense' >kernel.cu
     run nvcc --cubin kernel.cu
     [ "$status" -ne 0 ] || wrong 'a mistake is told'
