@@ -2,8 +2,11 @@
  * hold. */
 #include "emulator/exec/lower/program.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { OF_ENTRIES = UINT32_MAX }; /* the place of a variable that no device function names */
 
 static uint64_t align_up(uint64_t value, uint64_t alignment)
 {
@@ -20,8 +23,10 @@ uint32_t lower_shared_offset(const struct lower *lower, const struct ptx_variabl
 {
     *dynamic = is_dynamic(variable);
     if (*dynamic) return 0;
-    return variable->function == NULL ? lower->shared[variable->index]
-                                      : lower->offsets[variable->index];
+    if (variable->function != NULL) return lower->offsets[variable->index];
+    /* Without a place the address would be wrong unnoticed. */
+    assert(lower->shared[variable->index] != OF_ENTRIES);
+    return lower->shared[variable->index];
 }
 
 uint32_t lower_local_offset(const struct lower *lower, const struct ptx_variable *variable)
@@ -102,15 +107,13 @@ static void note_dynamic(struct exec_program *program, const struct ptx_variable
  * those that it names: separately compiled kernels (nvcc -rdc=true) have all their variables there.
  */
 
-enum { OF_ENTRIES = UINT32_MAX }; /* the place of a variable that no device function names */
-
 /* Calls `visit` for each .shared variable, other than dynamic ones, that the operand names. */
 static void visit_operand(const struct ptx_operand *operand,
                           void (*visit)(const struct ptx_variable *variable, void *user),
                           void *user)
 {
     const struct ptx_variable *variable = operand->variable;
-    if (operand->kind == PTX_OPERAND_VECTOR) {
+    if (operand->kind == PTX_OPERAND_VECTOR || operand->kind == PTX_OPERAND_IMAGE) {
         for (uint32_t k = 0; k < operand->count; k++)
             visit_operand(&operand->elements[k], visit, user);
         return;
