@@ -134,12 +134,19 @@ struct driver {
 };
 extern struct driver driver;
 
+/* Take and release the driver's lock; thread.locked says who holds it. */
+void driver_lock(void);
+void driver_unlock(void);
 /* Takes the driver's lock from outside a public call (a signal handler, the end of the process),
  * where an unbounded wait could hang for ever. Returns true if this function has taken the lock.
  * Returns false if the calling thread holds it already, after `ms` in which no thread of the
  * process used the CPU, or after 20 * `ms` in any case: a thread that works under the lock for long
  * still releases it. */
 bool driver_lock_within(unsigned ms);
+/* Waits so for anything that other threads do. `has_come` looks for it, for DRIVER_LOOK_MS
+ * milliseconds unless it has come. Safe in a signal handler if `has_come` is. */
+enum { DRIVER_LOOK_MS = 20 };
+bool driver_waits_for(bool (*has_come)(void), unsigned ms);
 
 /* Bytes of shared memory per block that a launch may request without opting in. */
 enum { SHARED_DEFAULT = 48 << 10 };

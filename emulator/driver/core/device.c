@@ -193,7 +193,7 @@ static uint64_t used_of(unsigned number)
 
 bool overlap_device(unsigned number, struct overlap_device *device)
 {
-    pthread_mutex_lock(&driver.lock);
+    driver_lock();
     if (!driver.initialised) environment_read_devices();
     const struct device *there = device_there(number);
     if (there != NULL) {
@@ -212,6 +212,6 @@ bool overlap_device(unsigned number, struct overlap_device *device)
         memcpy(device->uuid, uuid.bytes, sizeof device->uuid);
         write_name(there, device->name, sizeof device->name);
     }
-    pthread_mutex_unlock(&driver.lock);
+    driver_unlock();
     return there != NULL;
 }

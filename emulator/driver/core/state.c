@@ -58,12 +58,22 @@ void thread_spend_exclusively(double ns)
     driver.exclusive_ns = thread.clock_ns;
 }
 
-enum { LOOK_MS = 20 };
+void driver_lock(void)
+{
+    pthread_mutex_lock(&driver.lock);
+    thread.locked = true;
+}
+
+void driver_unlock(void)
+{
+    thread.locked = false;
+    pthread_mutex_unlock(&driver.lock);
+}
 
 static bool lock_until_look(void)
 {
 #ifdef __SANITIZE_THREAD__ /* it knows no lock with a timeout, and calls the unlocking wrong */
-    for (unsigned k = 0; k < LOOK_MS; k++) {
+    for (unsigned k = 0; k < DRIVER_LOOK_MS; k++) {
         if (pthread_mutex_trylock(&driver.lock) == 0) return true;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
@@ -71,7 +81,7 @@ static bool lock_until_look(void)
 #else
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_MS * 1000000;
+    until.tv_nsec += DRIVER_LOOK_MS * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     return pthread_mutex_clocklock(&driver.lock, CLOCK_MONOTONIC, &until) == 0;
@@ -79,20 +89,26 @@ static bool lock_until_look(void)
 }
 
 /* Counts short waits instead of wall-clock time, which also runs while the process is stopped. */
-bool driver_lock_within(unsigned ms)
+bool driver_waits_for(bool (*has_come)(void), unsigned ms)
 {
     unsigned idle = 0;
-    if (thread.locked) return false;
-    /* Usually the lock is free. */
-    if (pthread_mutex_trylock(&driver.lock) == 0) return true;
     int64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    for (unsigned all = 0; idle < ms && all < 20 * ms; all += LOOK_MS) {
-        if (lock_until_look()) return true;
+    for (unsigned all = 0; idle < ms && all < 20 * ms; all += DRIVER_LOOK_MS) {
+        if (has_come()) return true;
         const int64_t after = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-        idle = after - before < LOOK_MS * 1000000 / 4 ? idle + LOOK_MS : 0;
+        idle = after - before < DRIVER_LOOK_MS * 1000000 / 4 ? idle + DRIVER_LOOK_MS : 0;
         before = after;
     }
     return false;
+}
+
+bool driver_lock_within(unsigned ms)
+{
+    if (thread.locked) return false;
+    /* Usually the lock is free. */
+    thread.locked =
+        pthread_mutex_trylock(&driver.lock) == 0 || driver_waits_for(lock_until_look, ms);
+    return thread.locked;
 }
 
 uint64_t call_place(void)

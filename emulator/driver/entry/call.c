@@ -129,10 +129,7 @@ CUresult driver_enter(const char *name, unsigned needs, const void *caller)
 {
     overlap_call_enter(name, caller,
                        OVERLAP_CALL_DRIVER | (needs & SUBMITS ? OVERLAP_CALL_ASYNC : 0u));
-    if (!driver.forked) {
-        pthread_mutex_lock(&driver.lock);
-        thread.locked = true;
-    }
+    if (!driver.forked) driver_lock();
     thread.owed = CUDA_SUCCESS;
     thread.per_thread = needs & PER_THREAD;
     CUresult code = check(needs);
@@ -144,9 +141,6 @@ CUresult driver_enter(const char *name, unsigned needs, const void *caller)
 CUresult driver_leave(CUresult code)
 {
     if (code == CUDA_SUCCESS) code = thread.owed;
-    if (thread.locked) {
-        thread.locked = false;
-        pthread_mutex_unlock(&driver.lock);
-    }
+    if (thread.locked) driver_unlock();
     return (CUresult)overlap_call_leave((int)code);
 }

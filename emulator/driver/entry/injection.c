@@ -167,9 +167,9 @@ CUresult injection_strikes(void)
 int overlap_call_fault(void)
 {
     if (driver.forked) return 0;
-    pthread_mutex_lock(&driver.lock);
+    driver_lock();
     const CUresult code = injection_strikes();
-    pthread_mutex_unlock(&driver.lock);
+    driver_unlock();
     return (int)code;
 }
 

@@ -58,10 +58,10 @@ static bool is_first(const char *what)
     static size_t count;
     const uint64_t hash = hash_text(what);
     bool first = true;
-    pthread_mutex_lock(&driver.lock);
+    driver_lock();
     for (size_t i = 0; i < count && first; i++) first = known[i] != hash;
     if (first && count < KNOWN) known[count++] = hash;
-    pthread_mutex_unlock(&driver.lock);
+    driver_unlock();
     return first;
 }
 

@@ -26,11 +26,6 @@ static enum page_guard_lock lock(void)
     return !driver.forked && driver_lock_within(PATIENCE_MS) ? PAGE_GUARD_LOCKED : PAGE_GUARD_TAKEN;
 }
 
-static void unlock(void)
-{
-    pthread_mutex_unlock(&driver.lock);
-}
-
 static void touched(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
 {
     races_host_touch(is_store ? RACES_WRITE : RACES_READ, address, size, pc);
@@ -47,8 +42,8 @@ static void handed_to_system(const void *bytes, size_t size, bool is_filled, con
 void page_guards_begin(void)
 {
     /* A function of the library that ./emulate preloads (threads/buffers.c). */
-    static const struct page_guard_owner owners[] = {{lock, unlock, touched, false},
-                                                     {lock, unlock, touched, true}};
+    static const struct page_guard_owner owners[] = {{lock, driver_unlock, touched, false},
+                                                     {lock, driver_unlock, touched, true}};
     void (*watch)(void (*touch)(const void *, size_t, bool, const void *));
     *(void **)&watch = dlsym(RTLD_DEFAULT, "overlap_watch_buffers");
     if (watch != NULL) watch(handed_to_system);

@@ -296,9 +296,9 @@ static struct context *primary_alive(CUdevice dev)
 
 bool overlap_primary_alive(int device)
 {
-    pthread_mutex_lock(&driver.lock);
+    driver_lock();
     const bool alive = primary_alive(device) != NULL;
-    pthread_mutex_unlock(&driver.lock);
+    driver_unlock();
     return alive;
 }
 

@@ -102,11 +102,9 @@ CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfu
 static size_t shared_for(CUoccupancyB2DSize of_block, int size)
 {
     const CUresult owed = thread.owed;
-    thread.locked = false;
-    pthread_mutex_unlock(&driver.lock);
+    driver_unlock();
     const size_t bytes = of_block(size);
-    pthread_mutex_lock(&driver.lock);
-    thread.locked = true;
+    driver_lock();
     thread.owed = owed;
     return bytes;
 }
