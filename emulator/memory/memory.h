@@ -169,9 +169,9 @@ bool memory_copy_guarded(void *to, const void *from, size_t size);
 typedef void memory_touch(uint64_t address, bool is_store, uint64_t pc,
                           const struct memory_region *region);
 
-/* Installs a handler for SIGSEGV and SIGBUS in front of the previous one, which still gets every
- * fault at an address that is not a device address. After `touch` the process ends by the
- * signal. */
+/* Installs a handler for SIGSEGV and SIGBUS in front of the program's (base/fatal.h), which still
+ * gets every fault at an address that is not a device address. After `touch` the process ends by
+ * the signal. */
 void memory_trap_install(memory_touch *touch);
 
 /* Give the calling thread an alternate stack for the handler, unless it has one, and free that

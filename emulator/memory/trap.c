@@ -1,5 +1,6 @@
 /* The host's side of memory: the signal handler for host code that touches a device address, and
  * copies from memory that may not be mapped, which use the same handler. */
+#include "emulator/base/fatal.h"
 #include "emulator/memory/memory.h"
 #include "emulator/memory/page_guard.h"
 
@@ -14,7 +15,6 @@ enum { STACK_SIZE = 64 << 10 };
 
 static struct {
     memory_touch *touch; /* NULL: not installed */
-    struct sigaction previous_segv, previous_bus;
 } trap;
 
 /* The thread's guarded copy continues here when its bytes are not mapped. */
@@ -85,25 +85,6 @@ static bool fault_is_store(const ucontext_t *state)
 #endif
 }
 
-/* Calls the handler that was installed before this one. */
-static void pass_on(int number, siginfo_t *info, void *state)
-{
-    const struct sigaction *previous = number == SIGBUS ? &trap.previous_bus : &trap.previous_segv;
-    if (previous->sa_flags & SA_SIGINFO) {
-        previous->sa_sigaction(number, info, state);
-    } else if (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN) {
-        /* Ignoring a fault would repeat it for ever, so SIG_IGN is treated as SIG_DFL, as the
-         * kernel does. A signal that a process sent may be ignored; it is not raised again by
-         * itself. */
-        const bool sent = info->si_code <= 0;
-        if (sent && previous->sa_handler == SIG_IGN) return;
-        signal(number, SIG_DFL);
-        if (sent) raise(number);
-    } else {
-        previous->sa_handler(number);
-    }
-}
-
 static void handle(int number, siginfo_t *info, void *state)
 {
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
@@ -116,22 +97,18 @@ static void handle(int number, siginfo_t *info, void *state)
         siglongjmp(*back, 1);
     }
     if (!raised_by_access || !memory_is_device_address(address)) {
-        pass_on(number, info, state);
+        fatal_pass_on(number, info, state);
         return;
     }
     trap.touch(address, fault_is_store(state), fault_pc(state), memory_find(address));
-    /* On return the access is repeated, and its signal ends the process. */
-    signal(number, SIG_DFL);
+    fatal_end(number);
 }
 
 void memory_trap_install(memory_touch *touch)
 {
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    if (trap.touch != NULL) return;
     trap.touch = touch;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &trap.previous_segv);
-    sigaction(SIGBUS, &action, &trap.previous_bus);
+    fatal_install(SIGSEGV, handle);
+    fatal_install(SIGBUS, handle);
 }
 
 void memory_trap_enter_thread(void)

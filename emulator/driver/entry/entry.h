@@ -50,6 +50,9 @@ void main_clock_reaches(uint64_t ns);
 
 /* Called at the process's first call, or by overlap_begin. */
 void process_begin(void);
+/* Called by cuInit: from now on pending work is judged before the process dies of a signal
+ * (end.c). */
+void end_watch(void);
 
 /* ---- turns (turns.c) ------------------------------------------------------------------------ */
 

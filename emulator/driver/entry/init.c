@@ -1,4 +1,4 @@
-/* The beginning and the end of the process, of its threads and of a forked child; cuInit. */
+/* The beginning of the process, of its threads and of a forked child; cuInit. */
 #include "emulator/driver/entry/entry.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
@@ -147,6 +147,7 @@ CUresult driver_cuInit(unsigned int Flags)
     driver.timeline = timeline_create(&settings);
     if (driver.timeline == NULL || !findings_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
     memory_trap_install(host_touched);
+    end_watch();
     const char *order = settings.order != TIMELINE_LATEST ? environment()->order_name : "latest";
     trace_setting("device", "Overlap software device", 0);
     trace_setting("order", order, settings.seed);
@@ -162,47 +163,4 @@ CUresult driver_cuDriverGetVersion(int *driverVersion)
     NEED_POINTER(driverVersion);
     *driverVersion = CUDA_VERSION;
     return CUDA_SUCCESS;
-}
-
-/* Registered memory may have been freed by now, so pending work must not access it. */
-static bool has_registered_memory(void)
-{
-    for (size_t i = 0; i < memory_count(); i++)
-        if (memory_at(i)->registered && memory_at(i)->ended == 0) return true;
-    return false;
-}
-
-/* Work that the program never waited for has no visible effect at its end, as on a GPU. Race
- * findings must not depend on the execution order, though, so the remaining work runs here for the
- * checks only; also when the program ends because it has found its own result wrong. */
-static void run_unseen(void)
-{
-    if (!findings_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
-    driver.ending = true;
-    timeline_run_rest(driver.timeline);
-}
-
-/* How long the end of the process waits for the driver's lock. */
-enum { END_PATIENCE_MS = 1000 };
-
-/* Writes the records of work that has run but that nothing waited for, and the last findings. */
-static void settle_the_rest(void)
-{
-    if (driver.forked) return;
-    injection_end();
-    if (driver.timeline == NULL) return;
-    /* The thread that runs host functions holds the lock only briefly; a thread inside a call may
-     * hold it for ever. */
-    if (!driver_lock_within(END_PATIENCE_MS)) return;
-    timeline_settle(driver.timeline);
-    findings_process_ends();
-    run_unseen();
-    findings_last();
-    pthread_mutex_unlock(&driver.lock);
-}
-
-__attribute__((destructor)) static void process_end(void)
-{
-    settle_the_rest();
-    trace_end(driver.trace);
 }

@@ -39,6 +39,9 @@ static struct {
     bool started;
     bool idle; /* waits for a job or for pending work */
     struct job *first, *last;
+    pthread_t id;
+    void (*at_last)(void); /* atomic: host_thread_last's `run`; NULL: none yet ... */
+    bool is_over;          /* ... atomic: it has returned */
 } host;
 
 static void job_add(struct job *job)
@@ -54,7 +57,7 @@ static void job_run(struct job *job)
         timeline_host_function_begins(job->op);
         findings_host_waited();
     }
-    pthread_mutex_unlock(&driver.lock);
+    driver_unlock();
     thread.in_host_function = true;
     thread.host_op = job->op;
     if (job->function != NULL)
@@ -63,7 +66,7 @@ static void job_run(struct job *job)
         job->callback(job->handle, job->status, job->argument);
     thread.in_host_function = false;
     thread.host_op = NULL;
-    pthread_mutex_lock(&driver.lock);
+    driver_lock();
     if (job->op != NULL) {
         timeline_op_follows_host(job->op); /* other threads may have told it what they did */
         timeline_op_ran(job->op);
@@ -137,12 +140,22 @@ static void look(struct quiet *quiet)
     quiet->calls = calls;
 }
 
+/* Runs what host_thread_last has asked for. */
+static void run_last(void)
+{
+    void (*run)(void) = __atomic_load_n(&host.at_last, __ATOMIC_ACQUIRE);
+    if (run == NULL || host.is_over) return;
+    run();
+    __atomic_store_n(&host.is_over, true, __ATOMIC_RELEASE);
+}
+
 static void *host_thread(void *unused)
 {
     struct quiet quiet = quiet_begin();
     (void)unused;
-    pthread_mutex_lock(&driver.lock);
+    driver_lock();
     for (;;) {
+        run_last();
         struct job *job = host.first;
         if (job != NULL) {
             host.first = job->next;
@@ -178,16 +191,34 @@ void host_thread_wake(void)
     if (host.idle || host.first != NULL) pthread_cond_broadcast(&driver.changed);
     if (host.started) return;
     sigset_t all, before;
-    pthread_t id;
     sigfillset(&all); /* signals are for the submission's own threads */
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&id, NULL, host_thread, NULL) == 0) {
-        pthread_detach(id);
+    if (pthread_create(&host.id, NULL, host_thread, NULL) == 0) {
+        pthread_detach(host.id);
         host.started = true;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* No handler may wake the thread while its own is inside a function for the same condition. Only
+ * the device calls these, with the lock, and host_thread_last has seen that it has not. */
+static bool last_is_over(void)
+{
+    pthread_cond_broadcast(&driver.changed);
+    for (unsigned ms = 0; ms < DRIVER_LOOK_MS; ms++) {
+        if (__atomic_load_n(&host.is_over, __ATOMIC_ACQUIRE)) return true;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return false;
+}
+
+void host_thread_last(void (*run)(void), unsigned ms)
+{
+    if (!host.started || thread.locked || pthread_equal(host.id, pthread_self())) return;
+    __atomic_store_n(&host.at_last, run, __ATOMIC_RELEASE);
+    driver_waits_for(last_is_over, ms);
 }
 
 unsigned host_threads(void)

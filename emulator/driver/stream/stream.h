@@ -117,6 +117,10 @@ void host_pause(void *user, bool stuck);
 /* Starts the thread that runs host functions, or wakes it. The thread also lets pending work run
  * while the host waits without calling CUDA. */
 void host_thread_wake(void);
+/* For a signal handler of a process that is about to die: has that thread call `run`, once in the
+ * process and with the driver's lock, and waits until it has returned. Gives up when there is no
+ * such thread, or when nothing of the process has run for `ms`. */
+void host_thread_last(void (*run)(void), unsigned ms);
 /* Returns the number of such threads, 0 or 1. */
 unsigned host_threads(void);
 
