@@ -8,7 +8,7 @@ enum { SIGNALS = 32 };
 static struct {
     struct sigaction before[SIGNALS];
     bool installed[SIGNALS];
-    void (*last)(void);
+    void (*last)(int number);
 } fatal;
 
 void fatal_install(int number, fatal_handler *handler)
@@ -19,7 +19,7 @@ void fatal_install(int number, fatal_handler *handler)
     fatal.installed[number] = sigaction(number, &action, &fatal.before[number]) == 0;
 }
 
-void fatal_call_last(void (*last)(void))
+void fatal_call_last(void (*last)(int number))
 {
     fatal.last = last;
 }
@@ -33,8 +33,23 @@ static bool is_default(int number)
 
 void fatal_end(int number)
 {
-    if (fatal.last != NULL) fatal.last();
+    if (fatal.last != NULL) fatal.last(number);
     signal(number, SIG_DFL);
+}
+
+static void end_for_others(int number)
+{
+    fatal_end(number);
+    raise(number);
+}
+
+void fatal_install_for_others(int number)
+{
+    struct sigaction action = {.sa_handler = end_for_others,
+                               .sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    if (!fatal.installed[number] && is_default(number))
+        fatal.installed[number] = sigaction(number, &action, NULL) == 0;
 }
 
 void fatal_pass_on(int number, siginfo_t *info, void *state)
@@ -57,5 +72,5 @@ void fatal_pass_on(int number, siginfo_t *info, void *state)
         before->sa_handler(number);
     /* Handlers that report a crash restore the default, and raise the signal again or return to
      * what raised it. */
-    if (is_default(number) && fatal.last != NULL) fatal.last();
+    if (is_default(number) && fatal.last != NULL) fatal.last(number);
 }

@@ -15,9 +15,13 @@ typedef void fatal_handler(int number, siginfo_t *info, void *state);
 /* Installs `handler` in front of the signal's present one, once: later calls for the same signal do
  * nothing. */
 void fatal_install(int number, fatal_handler *handler);
-/* Has `last` called once the process is certain to die of a signal passed on here, or ended by
- * fatal_end: no handler of the program is left, or the program's own has restored the default. */
-void fatal_call_last(void (*last)(void));
+/* Does the same for a signal by which others end the process (SIGINT, SIGTERM, ...), if that is
+ * what it does now. A second one ends the process at once, during the last call too. */
+void fatal_install_for_others(int number);
+/* Has `last` called with the signal once the process is certain to die of it: a signal passed on
+ * here or ended by fatal_end, where no handler of the program is left or the program's own has
+ * restored the default, or one of others. */
+void fatal_call_last(void (*last)(int number));
 
 /* For handlers: gives the signal to the handler that was installed before. Without one the process
  * dies of it as soon as the handler returns. */

@@ -22,8 +22,9 @@ static void say(char what)
     ck_assert_int_eq(write(test.said[1], &what, 1), 1);
 }
 
-static void last(void)
+static void last(int number)
 {
+    (void)number;
     say('l');
 }
 
@@ -174,6 +175,51 @@ START_TEST(a_program_that_goes_on_gets_no_last_call)
 }
 END_TEST
 
+static void is_ended(void)
+{
+    signal(SIGTERM, SIG_DFL); /* Check has a handler */
+    fatal_install_for_others(SIGTERM);
+    fatal_call_last(last);
+    kill(getpid(), SIGTERM);
+}
+
+static void again(int number)
+{
+    last(number);
+    raise(number);
+    say('a');
+}
+
+static void is_ended_twice(void)
+{
+    signal(SIGINT, SIG_DFL);
+    fatal_install_for_others(SIGINT);
+    fatal_call_last(again);
+    kill(getpid(), SIGINT);
+}
+
+static void ignores(void)
+{
+    signal(SIGHUP, SIG_IGN);
+    fatal_install_for_others(SIGHUP);
+    fatal_call_last(last);
+    kill(getpid(), SIGHUP);
+}
+
+START_TEST(others_end_it_unless_it_does_not_want_that)
+{
+    char said[16];
+    int status = run(is_ended, said);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    ck_assert_str_eq(said, "l");
+    status = run(is_ended_twice, said);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    ck_assert_str_eq(said, "l");
+    ck_assert_int_eq(run(ignores, said), 0);
+    ck_assert_str_eq(said, "");
+}
+END_TEST
+
 int main(void)
 {
     test.page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -183,6 +229,7 @@ int main(void)
     tcase_add_test(tests, the_last_call_comes_before_the_process_dies);
     tcase_add_test(tests, a_handler_that_reports_and_dies_is_called_before);
     tcase_add_test(tests, a_program_that_goes_on_gets_no_last_call);
+    tcase_add_test(tests, others_end_it_unless_it_does_not_want_that);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -76,23 +76,38 @@ static void process_leaves(void)
     driver_unlock();
 }
 
+/* The signals that end a process besides faults of memory (memory/trap.c). */
+enum { FROM_OTHERS_PATIENCE_MS = 100 };
+static const struct {
+    int number;
+    bool from_others; /* whoever sends it, by Ctrl-C say, will not wait for long */
+} deadly[] = {
+    {SIGABRT, false}, {SIGFPE, false}, {SIGILL, false}, {SIGTRAP, false},
+    {SIGINT, true},   {SIGTERM, true}, {SIGQUIT, true}, {SIGHUP, true},
+};
+
 /* In the signal handler; the thread that runs host functions judges. A value that was read before
  * its copy ended often kills the program (an index, a failed assertion), before the copy has run
- * and its race is known. */
-static void process_dies(void)
+ * and its race is known; or the program waits in vain until somebody ends it. */
+static void process_dies(int number)
 {
+    unsigned patience = END_PATIENCE_MS;
     if (!is_watched()) return;
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        if (deadly[i].number == number && deadly[i].from_others) patience = FROM_OTHERS_PATIENCE_MS;
     __atomic_store_n(&end.dies, true, __ATOMIC_RELEASE);
-    host_thread_last(judge_the_rest, END_PATIENCE_MS);
+    host_thread_last(judge_the_rest, patience);
 }
 
 void end_watch(void)
 {
-    static const int deadly[] = {SIGABRT, SIGFPE, SIGILL, SIGTRAP};
     void (*watch)(void (*ends)(void));
     end.process = getpid();
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-        fatal_install(deadly[i], fatal_pass_on);
+        if (deadly[i].from_others)
+            fatal_install_for_others(deadly[i].number);
+        else
+            fatal_install(deadly[i].number, fatal_pass_on);
     fatal_call_last(process_dies);
     at_quick_exit(process_leaves);
     /* A function of the library that ./emulate preloads (threads/exits.c). */
