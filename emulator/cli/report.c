@@ -138,7 +138,9 @@ static int by_position(const void *a, const void *b)
 static bool used_device(const struct trace *trace, const struct trace_record *record)
 {
     for (size_t i = 0; i < trace->count; i++)
-        if (trace->records[i].kind == TRACE_SETTING && trace->records[i].process == record->process)
+        if (trace->records[i].kind == TRACE_SETTING &&
+            trace->records[i].process == record->process &&
+            strcmp(trace->records[i].name, "device") == 0)
             return true;
     return false;
 }

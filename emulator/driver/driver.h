@@ -92,6 +92,9 @@ struct overlap_device {
  * CUDA, and reads the environment anew until somebody has: a program may look for a device and then
  * set CUDA_VISIBLE_DEVICES. */
 bool overlap_device(unsigned number, struct overlap_device *device) __attribute__((nonnull(2)));
+/* Notes in the trace, once, that the program has found the device although it may never use CUDA.
+ */
+void overlap_asked_for(void);
 
 #pragma GCC visibility pop
 

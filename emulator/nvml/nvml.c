@@ -30,6 +30,7 @@ static struct {
 
 nvmlReturn_t nvmlInit_v2(void)
 {
+    overlap_asked_for();
     pthread_mutex_lock(&nvml.lock);
     nvml.users++;
     pthread_mutex_unlock(&nvml.lock);

@@ -62,4 +62,9 @@ smi 0 --help
 OVERLAP_DEVICES=0
 smi 6
 prints 'No devices were found'
+# Any program that asks NVML has reached the device: nobody is told that it did not.
+cp "$(dirname "$emulate")/lib/front/nvidia-smi" asks
+options='-L by another name'
+"$emulate" ./asks -L >out 2>err </dev/null
+[ ! -s err ] || wrong 'nothing on stderr'
 [ "$failures" -eq 0 ]

@@ -100,6 +100,18 @@ static void trace_setting(const char *name, const char *text, uint64_t number)
     trace_put(driver.trace, &record);
 }
 
+static void note_asked_for(void)
+{
+    process_begin();
+    trace_setting("asked for", "", 0);
+}
+
+void overlap_asked_for(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, note_asked_for);
+}
+
 /* Called in a signal handler when host code has touched a device address. The process is about to
  * end. */
 static void host_touched(uint64_t address, bool is_store, uint64_t pc,
