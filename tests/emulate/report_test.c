@@ -136,7 +136,7 @@ START_TEST(a_thread_is_a_leak_where_the_device_was_used)
                                      object(TRACE_CREATE, TRACE_THREAD, 2),
                                      object(TRACE_DESTROY, TRACE_THREAD, 2),
                                      object(TRACE_CREATE, TRACE_THREAD, 1),
-                                     {.kind = TRACE_SETTING, .process = 1}};
+                                     {.kind = TRACE_SETTING, .process = 1, .name = "device"}};
     records[0].bytes = 0;
     records[3].process = 2; /* another program, of a script */
     ck_assert_int_eq(report_of(records, 5, 0, succeeded), 1);
