@@ -485,6 +485,34 @@ static void reset()
     }
 }
 
+// ---- the end ------------------------------------------------------------------------------------
+
+__global__ void adds_up(float *sums, int n)
+{
+    float sum = sums[threadIdx.x];
+    for (int i = 0; i < n; i++) sum = sum * 0.5f + (float)i;
+    sums[threadIdx.x] = sum;
+}
+
+__global__ void takes_away(float *sums, int n)
+{
+    float sum = sums[threadIdx.x];
+    for (int i = 0; i < n; i++) sum = sum > 3 ? sum - sqrtf(sum) : sum * 0.25f + (float)(i & 7);
+    sums[threadIdx.x] = sum;
+}
+
+// The second kernel is still to run when the program ends.
+static void left_at_exit()
+{
+    float *sums;
+    CHECK(cudaMalloc(&sums, 64 * sizeof *sums));
+    CHECK(cudaMemset(sums, 0, 64 * sizeof *sums));
+    adds_up<<<1, 64>>>(sums, 1000);
+    CHECK(cudaDeviceSynchronize());
+    takes_away<<<1, 64>>>(sums, 1000);
+    CHECK(cudaGetLastError());
+}
+
 int main(int argc, char **argv)
 {
     static const Program programs[] = {
@@ -506,6 +534,7 @@ int main(int argc, char **argv)
         {"device_query", device_query},
         {"kernel_query", kernel_query},
         {"reset", reset},
+        {"left_at_exit", left_at_exit},
     };
     return run_programs(argc, argv, programs);
 }

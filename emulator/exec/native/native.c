@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     /* Warp instructions of a function after which it is compiled: at least ENOUGH, and ENOUGH_EACH
@@ -29,7 +30,10 @@ enum {
 
 static struct {
     enum exec_native_use use;
-    pthread_mutex_t lock; /* held while a function is compiled */
+    pthread_mutex_t
+        lock;    /* held while a function is compiled, and from the end of the process on */
+    bool ends;   /* `close_for_good` will be called */
+    bool closed; /* atomic: it has been */
 } native = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* One LLVM engine: the code of all or some regions of a function. */
@@ -158,7 +162,7 @@ static LLVMExecutionEngineRef engine_of(struct native_unit *unit, struct native_
 
 static void forget_code(struct code *code)
 {
-    if (code == NULL) return;
+    if (code == NULL || __atomic_load_n(&native.closed, __ATOMIC_ACQUIRE)) return;
     if (code->engine != NULL) exec_llvm()->DisposeExecutionEngine(code->engine);
     if (code->context != NULL) exec_llvm()->ContextDispose(code->context);
     free(code);
@@ -333,6 +337,19 @@ static void compile_whole(struct exec_native *made, uint32_t row_lanes)
     __atomic_store_n(&made->whole, true, __ATOMIC_RELAXED);
 }
 
+/* At the process's end LLVM's objects are destroyed like those of any library, while kernels may
+ * still run: those that nobody waited for, and those that destructors of the program launch. Code
+ * that exists stays good. */
+static void close_for_good(void)
+{
+    enum { PATIENCE_S = 10 }; /* in case LLVM itself ends the process while it compiles */
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_S;
+    pthread_mutex_clocklock(&native.lock, CLOCK_MONOTONIC, &until);
+    __atomic_store_n(&native.closed, true, __ATOMIC_RELEASE);
+}
+
 static void hot(const struct exec_function *function, enum exec_heated by, uint32_t row_lanes)
 {
     struct exec_heat *heat = function->heat;
@@ -345,6 +362,8 @@ static void hot(const struct exec_function *function, enum exec_heated by, uint3
         if (made != NULL && by == EXEC_HEATED_LONE) compile_lone(made);
         if (made != NULL && by == EXEC_HEATED_WARPS) compile_whole(made, row_lanes);
         __atomic_store_n(&heat->enough[by], UINT64_MAX, __ATOMIC_RELAXED);
+        /* Handlers of exit are called in reverse order: this one before LLVM's. */
+        if (made != NULL && !native.ends) native.ends = atexit(close_for_good) == 0;
     }
     pthread_mutex_unlock(&native.lock);
 }
