@@ -239,11 +239,13 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
     return NVML_SUCCESS;
 }
 
-/* By compute capability: NVML_DEVICE_ARCH_*, and the cores of a multiprocessor (Programming Guide,
- * "Compute Capabilities"). */
+/* By compute capability: NVML_DEVICE_ARCH_*, the cores of a multiprocessor (Programming Guide,
+ * "Compute Capabilities"), and the generation and lanes of its link to the host, of the GPU that is
+ * modelled (NVIDIA's data sheets). */
 static const struct architecture {
-    unsigned major, minor, number, cores;
-} architectures[] = {{7, 5, 6, 64}, {8, 0, 7, 64}, {8, 9, 8, 128}, {9, 0, 9, 128}};
+    unsigned major, minor, number, cores, generation, lanes;
+} architectures[] = {
+    {7, 5, 6, 64, 3, 16}, {8, 0, 7, 64, 4, 16}, {8, 9, 8, 128, 4, 8}, {9, 0, 9, 128, 5, 16}};
 
 static const struct architecture *architecture_of(const struct overlap_device *device)
 {
@@ -270,6 +272,22 @@ nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t device, unsigned *cores)
     *cores = there.multiprocessors * of->cores;
     return NVML_SUCCESS;
 }
+
+/* The link is always at its best. */
+#define LINK(name, figure)                                                                         \
+    nvmlReturn_t name(nvmlDevice_t device, unsigned *value)                                        \
+    {                                                                                              \
+        LOOK_UP(device, value);                                                                    \
+        const struct architecture *of = architecture_of(&there);                                   \
+        if (of == NULL) return NVML_ERROR_NOT_SUPPORTED;                                           \
+        *value = of->figure;                                                                       \
+        return NVML_SUCCESS;                                                                       \
+    }
+LINK(nvmlDeviceGetCurrPcieLinkGeneration, generation)
+LINK(nvmlDeviceGetMaxPcieLinkGeneration, generation)
+LINK(nvmlDeviceGetGpuMaxPcieLinkGeneration, generation)
+LINK(nvmlDeviceGetCurrPcieLinkWidth, lanes)
+LINK(nvmlDeviceGetMaxPcieLinkWidth, lanes)
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {

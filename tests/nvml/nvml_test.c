@@ -47,12 +47,12 @@ START_TEST(all_devices_are_listed_whatever_cuda_shows)
     static const struct {
         const char *name, *bus;
         int major, minor;
-        unsigned architecture, cores;
+        unsigned architecture, cores, generation;
         unsigned long long memory;
     } rows[] = {
-        {"Overlap software device (h100)", "00000000:01:00.0", 9, 0, 9, 132 * 128, 4ull << 30},
-        {"Overlap software device (a100)", "00000000:02:00.0", 8, 0, 7, 108 * 64, 2ull << 30},
-        {"Overlap software device (t4)", "00000000:03:00.0", 7, 5, 6, 40 * 64, 4ull << 30},
+        {"Overlap software device (h100)", "00000000:01:00.0", 9, 0, 9, 132 * 128, 5, 4ull << 30},
+        {"Overlap software device (a100)", "00000000:02:00.0", 8, 0, 7, 108 * 64, 4, 2ull << 30},
+        {"Overlap software device (t4)", "00000000:03:00.0", 7, 5, 6, 40 * 64, 3, 4ull << 30},
     };
     unsigned count, number;
     OK(nvmlDeviceGetCount_v2(&count));
@@ -73,6 +73,10 @@ START_TEST(all_devices_are_listed_whatever_cuda_shows)
         ck_assert_uint_eq(number, rows[i].architecture);
         OK(nvmlDeviceGetNumGpuCores(device(i), &number));
         ck_assert_uint_eq(number, rows[i].cores);
+        OK(nvmlDeviceGetCurrPcieLinkGeneration(device(i), &number));
+        ck_assert_uint_eq(number, rows[i].generation);
+        OK(nvmlDeviceGetMaxPcieLinkWidth(device(i), &number));
+        ck_assert_uint_eq(number, 16);
         OK(nvmlDeviceGetMemoryInfo(device(i), &memory));
         ck_assert_uint_eq(memory.total, rows[i].memory);
         ck_assert_uint_eq(memory.used, 0);
