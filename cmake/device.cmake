@@ -42,7 +42,7 @@ function(overlap_install_device folder)
         DESTINATION ${folder}/emulator ${ARGN})
     install(TARGETS emulator_cuda RUNTIME_DEPENDENCY_SET ${set}_device
         LIBRARY DESTINATION ${folder}/emulator/lib NAMELINK_SKIP ${ARGN})
-    install(TARGETS emulator_cudart emulator_nvml threads_preload front_audit
+    install(TARGETS emulator_cudart emulator_nvml threads_preload front_audit front_preload
         LIBRARY DESTINATION ${folder}/emulator/lib NAMELINK_SKIP ${ARGN})
     if(OVERLAP_STANDINS)
         install(TARGETS ${OVERLAP_STANDINS}

@@ -188,7 +188,8 @@ bool environment_find(const char *libraries)
  */
 static bool set_preloaded(const struct program *program, const char *libraries)
 {
-    char threads[PATH_ROOM + 32], runtime[PATH_ROOM + 32];
+    char threads[PATH_ROOM + 32], runtime[PATH_ROOM + 32], front[PATH_ROOM + 32];
+    snprintf(front, sizeof front, "%s/liboverlap_front.so", libraries);
     snprintf(threads, sizeof threads, "%s/liboverlap_threads.so", libraries);
     snprintf(runtime, sizeof runtime, "%s/libcudart.so.13", libraries);
     if (!program->loads_runtime && !put_in_front("LD_PRELOAD", loadable(runtime))) return false;
@@ -196,7 +197,8 @@ static bool set_preloaded(const struct program *program, const char *libraries)
     /* The device was built with AddressSanitizer, which therefore also gets into other programs. */
     if (!program->loads_runtime && !put_in_front("ASAN_OPTIONS", "detect_leaks=0")) return false;
 #endif
-    return put_in_front("LD_PRELOAD", loadable(threads)) &&
+    return put_in_front("LD_PRELOAD", loadable(front)) &&
+           put_in_front("LD_PRELOAD", loadable(threads)) &&
            /* Otherwise a program with AddressSanitizer refuses to run behind a preloaded
             * library. */
            put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");

@@ -33,6 +33,7 @@ gives()
     [ "$(cat out)" = "$2" ] || wrong "prints: $2"
     [ ! -s said ] || wrong 'nothing on stderr'
 }
+prints() { [ "$(cat out)" = "$1" ] || wrong "prints: $1"; }
 says() { tr '\n' ' ' <said | tr -s ' ' | grep -qF -- "$1" || wrong "stderr says: $1"; }
 need()
 {
@@ -145,9 +146,26 @@ ptxas)
     run ptxas -v -lineinfo --gpu-name=sm_90 kernel.ptx -o kernel.o
     [ "$status" -eq 0 ] || wrong 'it takes the PTX'
     says "Compiling entry function '_Z1kPi' for 'sm_90'"
-    cmp -s kernel.ptx kernel.o || wrong 'and gives it'
+    # Ended, as the driver wants PTX: who expects machine code gives it the bytes as they are.
+    (cat kernel.ptx && printf '\0') >ended.ptx
+    cmp -s ended.ptx kernel.o || wrong 'and gives it'
     run ptxas -arch=sm_90 kernel.ptx
-    cmp -s kernel.ptx elf.o || wrong 'in the file that ptxas writes by itself'
+    cmp -s ended.ptx elf.o || wrong 'in the file that ptxas writes by itself'
+    # XLA starts the one of its own package, or a toolkit's, by its path.
+    cp kernel.ptx kernel.text
+    mkdir -p package/bin
+    ln -s "$(dirname "$nvcc")/ptxas" package/bin/ptxas
+    run "$subjects/front_machine" spawn "$work/package/bin/ptxas" kernel.text -o spawned.o -arch=sm_90a -v
+    [ "$status" -eq 0 ] || wrong 'it takes PTX of any name'
+    says "Compiling entry function '_Z1kPi' for 'sm_90a'"
+    cmp -s ended.ptx spawned.o || wrong 'and gives it to who started NVIDIA'"'"'s by its path'
+    printf '#!/bin/sh\necho its own "$@"\n' >package/own
+    chmod +x package/own
+    ln -sf ../own package/bin/ptxas
+    run "$subjects/front_machine" spawn "$work/package/bin/ptxas" --version
+    prints 'its own --version'
+    run "$subjects/front_machine" spawn "$emulate" "$subjects/front_machine" spawn "$work/package/bin/ptxas" --version
+    prints 'its own --version'
     run ptxas -arch=sm_90 -c kernel.ptx -o kernel.link.o
     [ "$(head -c 4 kernel.link.o | tail -c 3)" = ELF ] || wrong 'what a linker takes is machine code'
     echo 'mistake' >>kernel.ptx
@@ -215,6 +233,15 @@ tables)
     says 'warp.config.cuda_output = "ptx"'
     says "tables.c:$ask: not supported: cuGetExportTable, which other.so calls"
     says '4 findings' # and none of the compiler, which does without
+    ;;
+nodes)
+    run "$subjects/front_machine" nodes
+    prints '/dev/nvidia0: 0 0, characters 195:0, does not open
+/dev/nvidiactl: 0 0, characters 195:255, does not open
+/dev/nvidia7: -1 -1, does not open
+/dev/null: 0 0, characters 1:3, opens'
+    OVERLAP_DEVICES=0 run "$subjects/front_machine" nodes
+    grep -q '^/dev/nvidia0: -1 -1' out || wrong 'no device, no file of it'
     ;;
 environment)
     run sh -c 'for c in "$PYCUDA_CACHE_DIR" "$NUMBA_CACHE_DIR" "$CUPY_CACHE_DIR"; do ls -d "$c"; done; command -v nvcc'
