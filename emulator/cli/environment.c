@@ -17,17 +17,22 @@
 enum { PATH_ROOM = PATH_MAX + 64 };
 
 /* Prepends `first` and a separator to a variable's value. */
-static bool put_in_front(const char *name, const char *first)
+static bool put_before(const char *name, const char *first, char separator)
 {
     const char *now = getenv(name);
+    const bool is_first = now == NULL || *now == '\0';
     size_t size = strlen(first) + (now != NULL ? strlen(now) : 0) + 2;
     char *value = malloc(size);
     if (value == NULL) return false;
-    snprintf(value, size, "%s%s%s", first, now != NULL && *now != '\0' ? ":" : "",
-             now != NULL ? now : "");
+    snprintf(value, size, is_first ? "%s" : "%s%c%s", first, separator, now);
     bool done = setenv(name, value, 1) == 0;
     free(value);
     return done;
+}
+
+static bool put_in_front(const char *name, const char *first)
+{
+    return put_before(name, first, ':');
 }
 
 /* The name to use for a library in LD_PRELOAD or LD_AUDIT: a blank separates names in the former
@@ -60,7 +65,8 @@ static bool name_plainly(const char *libraries, const char *temporary, char *nam
 
 /* PyCUDA requires its folder to exist. */
 static const struct {
-    const char *variable, *folder;
+    const char *variable;
+    const char *folder; /* NULL: there is a cache only where the user has chosen one */
 } caches[] = {
     {"PYCUDA_CACHE_DIR", "pycuda"},
     {"NUMBA_CACHE_DIR", "numba"},
@@ -69,6 +75,7 @@ static const struct {
     {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
     {"TORCH_EXTENSIONS_DIR", "extensions"},
     {"KEOPS_CACHE_FOLDER", "keops"},
+    {"JAX_COMPILATION_CACHE_DIR", NULL},
 };
 
 /* Creates the folder and its parents. */
@@ -103,12 +110,13 @@ static bool set_caches(const char *temporary)
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         const char *chosen = getenv(caches[i].variable);
         bool made = false;
+        if (caches[i].folder == NULL && (chosen == NULL || *chosen == '\0')) continue;
         if (chosen != NULL && *chosen != '\0')
             made = snprintf(path, sizeof path, "%s/overlap", chosen) < PATH_MAX;
         else if (rooted)
             made = snprintf(path, sizeof path, "%s/%s", root, caches[i].folder) < PATH_MAX;
         if (!made || !make_folders(path)) {
-            snprintf(path, sizeof path, "%s/%s", temporary, caches[i].folder);
+            snprintf(path, sizeof path, "%s/%s", temporary, caches[i].variable);
             mkdir(path, 0777);
         }
         if (setenv(caches[i].variable, path, 1) != 0) return false;
@@ -152,13 +160,23 @@ static const struct {
     /* torch.compile would time products of padded matrices, filled by PyTorch's own operations,
      * which are machine code. */
     {"TORCHINDUCTOR_SHAPE_PADDING", "0"},
+    /* JAX too: each array and each temporary one is an allocation. */
+    {"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"},
+    /* JAX would ask CUPTI for its version, which looks for NVIDIA's driver first. */
+    {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1"},
 };
+
+/* Put before what the user has set, which takes precedence. XLA would compile each fusion several
+ * times and measure which is fastest, by a clock that is a model; without that, its own kernel for
+ * a product of bytes has a tile that is too small for its instruction, and counts everything twice.
+ */
+#define XLA_DEFAULTS "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"
 
 static bool set_defaults(void)
 {
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         if (setenv(defaults[i].variable, defaults[i].value, 0) != 0) return false;
-    return true;
+    return put_before("XLA_FLAGS", XLA_DEFAULTS, ' ');
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */

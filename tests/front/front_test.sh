@@ -258,6 +258,11 @@ $XDG_CACHE_HOME/overlap/triton
     [ "$(cat out)" = 0 ] || wrong 'what the user says holds'
     PYCUDA_CACHE_DIR=$work/mine run sh -c 'echo "$PYCUDA_CACHE_DIR"'
     [ "$(cat out)" = "$work/mine/overlap" ] || wrong 'below the folder that the user chose'
+    run sh -c 'echo "$JAX_COMPILATION_CACHE_DIR,$XLA_PYTHON_CLIENT_ALLOCATOR,$XLA_FLAGS"'
+    grep -q '^,platform,--xla_gpu_autotune_level=0 --xla_gpu_[a-z_]*=[a-z]*$' out || wrong 'JAX keeps nothing, and each array is an allocation'
+    JAX_COMPILATION_CACHE_DIR=$work/mine XLA_FLAGS=--xla_mine run sh -c 'ls -d "$JAX_COMPILATION_CACHE_DIR"; echo "$XLA_FLAGS"'
+    grep -qx "$work/mine/overlap" out || wrong 'what it was to keep is apart'
+    grep -q '^--xla_gpu.* --xla_mine$' out || wrong 'and the flags of the user come last'
     # Where nothing can be made: in the folder of this run, which goes with it.
     : >file
     XDG_CACHE_HOME=$work/file run sh -c 'echo "$NUMBA_CACHE_DIR"; touch "$NUMBA_CACHE_DIR/kept"'
