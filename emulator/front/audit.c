@@ -38,6 +38,7 @@ static struct library {
     {"libnvJitLink.so.13", "libnvJitLink.so", "front/liboverlap_nvjitlink.so", false, ""},
     {"libcublas.so.13", "libcublas.so", "standins/libcublas.so.13", true, ""},
     {"libcublasLt.so.13", "libcublasLt.so", "standins/libcublasLt.so.13", true, ""},
+    {"libcudnn.so.9", "libcudnn.so", "standins/libcudnn.so.9", true, ""},
     {"libcufft.so.12", "libcufft.so", "standins/libcufft.so.12", true, ""},
     {"libcurand.so.10", "libcurand.so", "standins/libcurand.so.10", true, ""},
     {"libcusolver.so.12", "libcusolver.so", "standins/libcusolver.so.12", true, ""},

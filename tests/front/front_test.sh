@@ -222,17 +222,19 @@ errors: 0'
 tables)
     askers=$subjects/usr/lib
     run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcusparse.so" "$askers/libnvrtc.so" \
-        "$askers/warp.so" "$askers/other.so"
-    [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 ' ] || wrong 'each is refused'
+        "$askers/warp.so" "$askers/libcudnn.so" "$askers/other.so"
+    [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 801 801 ' ] || wrong 'each is refused'
     ask=$(grep -n 'here: ask' "$(dirname "$0")/tables.c" | cut -d: -f1)
     says "tables.c:$ask: not supported: libcublas.so does not run"
     says './emulate --stand-ins puts a library in its place'
     says "tables.c:$ask: not supported: libcusparse.so does not run"
     says 'in Python NumPy or SciPy'
+    says "tables.c:$ask: not supported: libcudnn.so does not run"
+    says 'JAX, as a rule, wants no more of it than a handle'
     says "tables.c:$ask: not supported: warp.so of Warp's package does not run"
     says 'warp.config.cuda_output = "ptx"'
     says "tables.c:$ask: not supported: cuGetExportTable, which other.so calls"
-    says '4 findings' # and none of the compiler, which does without
+    says '5 findings' # and none of the compiler, which does without
     ;;
 nodes)
     run "$subjects/front_machine" nodes
@@ -259,7 +261,7 @@ $XDG_CACHE_HOME/overlap/triton
     PYCUDA_CACHE_DIR=$work/mine run sh -c 'echo "$PYCUDA_CACHE_DIR"'
     [ "$(cat out)" = "$work/mine/overlap" ] || wrong 'below the folder that the user chose'
     run sh -c 'echo "$JAX_COMPILATION_CACHE_DIR,$XLA_PYTHON_CLIENT_ALLOCATOR,$XLA_FLAGS"'
-    grep -q '^,platform,--xla_gpu_autotune_level=0 --xla_gpu_[a-z_]*=[a-z]*$' out || wrong 'JAX keeps nothing, and each array is an allocation'
+    grep -q '^,cuda_async,--xla_gpu_autotune_level=0 --xla_gpu_[a-z_]*=[a-z]*$' out || wrong 'JAX keeps nothing, and each array is an allocation'
     JAX_COMPILATION_CACHE_DIR=$work/mine XLA_FLAGS=--xla_mine run sh -c 'ls -d "$JAX_COMPILATION_CACHE_DIR"; echo "$XLA_FLAGS"'
     grep -qx "$work/mine/overlap" out || wrong 'what it was to keep is apart'
     grep -q '^--xla_gpu.* --xla_mine$' out || wrong 'and the flags of the user come last'

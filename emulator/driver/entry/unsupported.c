@@ -19,7 +19,7 @@ static const struct asker {
     {"libnvJitLink", FINDING_NONE},
     {"warp.so", FINDING_UNSUPPORTED_WARP},
     {"libcublas", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
-    {"libcudnn", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcudnn", FINDING_UNSUPPORTED_CUDNN},
     {"libcufftw", FINDING_UNSUPPORTED_MACHINE_CODE},
     {"libcufft", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
     {"libcurand", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
