@@ -160,8 +160,10 @@ static const struct {
     /* torch.compile would time products of padded matrices, filled by PyTorch's own operations,
      * which are machine code. */
     {"TORCHINDUCTOR_SHAPE_PADDING", "0"},
-    /* JAX too: each array and each temporary one is an allocation. */
-    {"XLA_PYTHON_CLIENT_ALLOCATOR", "platform"},
+    /* JAX too: each array and each temporary one is an allocation, of the stream's order. Its
+     * "platform" rounds their sizes up to those of virtual memory. */
+    {"XLA_PYTHON_CLIENT_ALLOCATOR", "cuda_async"},
+    {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
     /* JAX would ask CUPTI for its version, which looks for NVIDIA's driver first. */
     {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1"},
 };

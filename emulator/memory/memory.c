@@ -307,6 +307,9 @@ static struct entry *entry_make(const struct memory_request *request)
     entry->region.syncs = request->kind == MEMORY_MANAGED;
     entry->region.pool = request->pool;
     entry->region.device = request->device;
+    if (request->padding > 0)
+        entry->region.padding =
+            (uint32_t)(round_up(request->size, request->padding) - request->size);
     entry->internal = request->internal;
     return entry;
 }

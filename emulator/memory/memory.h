@@ -44,6 +44,8 @@ struct memory_region {
     unsigned flags;  /* of the allocating API call; kept, not interpreted */
     uint64_t pool;   /* trace id of the pool it comes from; 0: none */
     unsigned device; /* ordinal of the device whose memory it is */
+    /* Bytes behind the end that a kernel may load all the same: poison. Less than a page. */
+    uint32_t padding;
 };
 
 /* ---- lifetime -------------------------------------------------------------------------------- */
@@ -75,6 +77,7 @@ struct memory_request {
     unsigned flags;
     uint64_t pool;
     unsigned device;
+    unsigned padding; /* loads may go on to the next multiple of so many bytes; 0: they may not */
 };
 
 /* Creates a region with poisoned contents, at least 64 KiB away from any other on both sides.

@@ -626,6 +626,42 @@ START_TEST(faults_say_what_happened)
 }
 END_TEST
 
+/* XLA's compiler loads before it looks whether the thread has an element, up to the next multiple
+ * of 256 bytes, which its allocators promise. What is stored there is out of bounds all the same.
+ */
+START_TEST(a_load_may_go_on_into_padding)
+{
+    static const struct {
+        const char *name;
+        uint64_t offset;
+        enum exec_end end;
+        unsigned thread;
+    } rows[] = {
+        {"load", 0, EXEC_DONE, 0},
+        {"load", 128, EXEC_DONE, 0},
+        {"load", 132, EXEC_OUT_OF_BOUNDS, 31},
+        {"load", 256, EXEC_OUT_OF_BOUNDS, 0},
+        {"store", 0, EXEC_OUT_OF_BOUNDS, 9},
+    };
+    struct exec_program *program = device_program(fault_ptx);
+    const uint64_t buffer = device_buffer(36, NULL);
+    ((struct memory_region *)memory_find(buffer))->padding = 256 - 36;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const uint64_t address = buffer + rows[k].offset;
+        struct device_run launch = {.program = program,
+                                    .name = rows[k].name,
+                                    .blocks = 1,
+                                    .threads = 32,
+                                    .parameters = &address};
+        ck_assert_msg(device_launch(&launch) == rows[k].end, "%zu: %s", k,
+                      device_sentence(&launch));
+        if (rows[k].end != EXEC_DONE) ck_assert_uint_eq(launch.fault.thread[0], rows[k].thread);
+    }
+    exec_program_destroy(program);
+    device_reset();
+}
+END_TEST
+
 /* As linkers emit it: the last element of a load of four is after the end of the block's memory,
  * and unused. A load that begins there, and a store, are out of bounds. */
 START_TEST(a_wide_load_may_end_behind_shared_memory)
@@ -808,6 +844,7 @@ int main(void)
     tcase_add_test(tests, atomics_of_a_warp);
     tcase_add_test(tests, asynchronous_copies);
     tcase_add_test(tests, faults_say_what_happened);
+    tcase_add_test(tests, a_load_may_go_on_into_padding);
     tcase_add_test(tests, a_wide_load_may_end_behind_shared_memory);
     tcase_add_test(tests, shared_memory_of_a_module);
     tcase_add_test(tests, dynamic_shared_memory_is_aligned);

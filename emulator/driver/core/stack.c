@@ -33,6 +33,7 @@ static struct {
     struct module {
         uint64_t begin, end;
         bool ours, python; /* belongs to the device; belongs to the Python interpreter */
+        unsigned padding;  /* see stack_padding */
     } modules[MODULES];
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -100,6 +101,20 @@ static bool is_ours(const struct module *module, const char *path)
            (name != NULL && strncmp(name, "/libcudart.so.", 14) == 0) || is_standin(path);
 }
 
+/* XLA promises its compiler that there is memory up to the next multiple of 256 bytes. */
+static unsigned padding_of(const char *path)
+{
+    static const struct {
+        const char *begin; /* of the file's name */
+        unsigned padding;
+    } libraries[] = {{"xla_cuda_plugin", 256}, {"pjrt_c_api_gpu_plugin", 256}};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strncmp(name, libraries[i].begin, strlen(libraries[i].begin)) == 0)
+            return libraries[i].padding;
+    return 0;
+}
+
 /* The module that holds `address`. A module found for the first time is recorded. */
 static const struct module *module_of(uint64_t address)
 {
@@ -114,11 +129,21 @@ static const struct module *module_of(uint64_t address)
         search.path[length > 0 ? length : 0] = '\0';
     }
     search.found.ours = is_ours(&search.found, search.path);
+    search.found.padding = padding_of(search.path);
     search.found.python = python_code() != NULL && holds(&search.found, python_code());
     trace_copy_string(record.text, sizeof record.text, search.path);
     trace_put(driver.trace, &record);
     known.modules[known.module_count] = search.found;
     return &known.modules[known.module_count++];
+}
+
+unsigned stack_padding(uint64_t caller)
+{
+    pthread_mutex_lock(&known.lock);
+    const struct module *module = caller != 0 ? module_of(caller - 1) : NULL;
+    const unsigned padding = module != NULL ? module->padding : 0;
+    pthread_mutex_unlock(&known.lock);
+    return padding;
 }
 
 /* ---- stacks ------------------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ CUresult region_make(struct memory_request request, const struct memory_region *
     request.context = thread.call.context;
     request.id = ++driver.ids;
     request.caller = (uint64_t)(uintptr_t)thread.call.caller;
+    request.padding = kind == MEMORY_DEVICE ? stack_padding(request.caller) : 0;
     *region = memory_allocate(&request);
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     if (kind == MEMORY_DEVICE || kind == MEMORY_MANAGED) findings_memory_begins(*region);

@@ -146,6 +146,17 @@ static bool is_inside(const struct exec_warp *warp, const struct exec_inst *inst
     return (looks & (access == EXEC_LOAD ? EXEC_LOOK_BLOCKS : EXEC_LOOK_SWAPS)) != 0;
 }
 
+/* Returns where a load finds its bytes of which some lie in the padding behind an allocation; NULL:
+ * there is no such padding. Nobody is asked whether the bytes in front of it were written. */
+static unsigned char *padded(uint64_t address, uint32_t bytes)
+{
+    enum { MOST = 256 }; /* of padding */
+    const struct memory_region *region = memory_find(address & ~(uint64_t)(MOST - 1));
+    const uint64_t offset = region != NULL ? address - region->address : 0;
+    if (region == NULL || offset + bytes > region->size + region->padding) return NULL;
+    return region->bytes + offset;
+}
+
 /* Resolves an access that is a multiple of `size` away from 0 and touches `bytes` bytes. */
 static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                               uint64_t address, uint32_t size, uint32_t bytes,
@@ -174,6 +185,8 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
                     exec_block_shadow_lane(warp, inst, cache, lane, address, bytes);
                 return region->bytes + (address - region->address);
             }
+            unsigned char *behind = store ? NULL : padded(address, bytes);
+            if (behind != NULL) return behind;
         }
     }
     exec_stop_access(warp, inst, lane, address, size, store, generic);
