@@ -1,6 +1,6 @@
 #!/bin/sh
 # python_test.sh install VENV NVCC              installs requirements.txt into VENV, or if its name ends
-#                                               in _torch or _apps, requirements_torch.txt or _apps.txt
+#                                               in _torch, _jax or _apps, requirements_torch.txt and so on
 # python_test.sh run VENV NVCC EMULATE PROGRAM  runs PROGRAM by EMULATE in two orders: it prints PASSED
 #                                               in both, and nothing is found in it; a name that
 #                                               ends in _standins: with the stand-ins
@@ -12,6 +12,7 @@ here=$(dirname "$(readlink -f "$0")")
 venv=$2
 case $venv in
 *_torch) requirements=$here/requirements_torch.txt ;;
+*_jax) requirements=$here/requirements_jax.txt ;;
 *_apps) requirements=$here/requirements_apps.txt ;;
 *) requirements=$here/requirements.txt ;;
 esac
@@ -41,7 +42,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR TRITON_CACHE_DIR TRITON_PTXAS_PATH
-unset TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR KEOPS_CACHE_FOLDER OVERLAP_FAIL OVERLAP_QUIET
+unset TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR KEOPS_CACHE_FOLDER JAX_COMPILATION_CACHE_DIR
+unset XLA_FLAGS OVERLAP_FAIL OVERLAP_QUIET
 XDG_CACHE_HOME=$work
 export XDG_CACHE_HOME
 if [ "$1" = own ]; then
