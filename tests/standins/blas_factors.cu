@@ -1,5 +1,5 @@
-// The stand-in for cuBLAS factors many small matrices, solves by the factors, and inverts. Runs on
-// a GPU with NVIDIA's library as well. Prints "all right", or what is not so.
+// The stand-in for cuBLAS factors many small matrices, solves by the factors and under triangles,
+// and inverts. Runs on a GPU with NVIDIA's library as well. Prints "all right", or what is not so.
 #include "blas.cuh"
 
 int failures;
@@ -69,6 +69,8 @@ template <class T> struct Calls;
         static constexpr auto getrs = cublas##L##getrsBatched;                                     \
         static constexpr auto getri = cublas##L##getriBatched;                                     \
         static constexpr auto matinv = cublas##L##matinvBatched;                                   \
+        static constexpr auto trsm = cublas##L##trsm;                                              \
+        static constexpr auto trsm_each = cublas##L##trsmBatched;                                  \
     }
 CALLS(float, S);
 CALLS(double, D);
@@ -125,10 +127,52 @@ static void of_type(cublasHandle_t handle, const char *name, double allowed, int
     CHECK_STATUS(cudaFree(info));
 }
 
+// Solving under many triangles is what solving under each is.
+template <class T>
+static void under_triangles(cublasHandle_t handle, const char *name, double allowed)
+{
+    enum { N = 7, COLUMNS = 5, COUNT = 3 };
+    const T two = narrow(Wide(2), T());
+    Batch<T> a(N, N, COUNT), left(N, COLUMNS, COUNT), right(COLUMNS, N, COUNT);
+    for (int z = 0; z < COUNT; z++)
+        for (int i = 0; i < N; i++) a.at(z, i, i) = narrow(Wide(20 * N, 1), T());
+    for (int way = 0; way < 24; way++) {
+        const cublasSideMode_t side = way % 2 ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT;
+        const cublasFillMode_t fill = way / 2 % 2 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+        const cublasDiagType_t unit = way / 4 % 2 ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+        const cublasOperation_t op = (cublasOperation_t)(way / 8);
+        Batch<T> &b = side == CUBLAS_SIDE_LEFT ? left : right;
+        Batch<T> x(b.n, b.columns, COUNT), y(b.n, b.columns, COUNT);
+        x.copy(b);
+        y.copy(b);
+        CHECK_STATUS(Calls<T>::trsm_each(handle, side, fill, op, unit, b.n, b.columns, &two, a.each,
+                                         a.ld, x.each, x.ld, COUNT));
+        CHECK_STATUS(cudaDeviceSynchronize());
+        for (int z = 0; z < COUNT; z++)
+            CHECK_STATUS(Calls<T>::trsm(handle, side, fill, op, unit, b.n, b.columns, &two,
+                                        a.first + (size_t)z * a.ld * N, a.ld,
+                                        y.first + (size_t)z * y.ld * y.columns, y.ld));
+        CHECK_STATUS(cudaDeviceSynchronize());
+        bool same = true;
+        for (int k = 0; k < x.ld * x.columns * COUNT; k++) {
+            const double apart = std::abs(widen(x.first[k]) - widen(y.first[k]));
+            same = same && apart <= allowed * (1 + std::abs(widen(y.first[k])));
+        }
+        check(same, "trsmBatched", name);
+    }
+    CHECK_STATUS(Calls<T>::trsm_each(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
+                                     CUBLAS_DIAG_UNIT, N, COLUMNS, &two, a.each, a.ld, left.each,
+                                     left.ld, 0));
+}
+
 int main()
 {
     cublasHandle_t handle;
     CHECK_STATUS(cublasCreate(&handle));
+    under_triangles<float>(handle, "float", 1e-4);
+    under_triangles<double>(handle, "double", 1e-12);
+    under_triangles<cuComplex>(handle, "complex", 1e-4);
+    under_triangles<cuDoubleComplex>(handle, "double complex", 1e-12);
     for (bool pivoted : {true, false})
         for (int n : {2, 7, 32, 45}) {
             of_type<float>(handle, "float", 1e-4, n, pivoted);

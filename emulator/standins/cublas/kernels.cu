@@ -144,6 +144,17 @@ template <class T> __device__ void trsm(const blas_level3 &p)
     }
 }
 
+// The same for p.k triangles and matrices, each by a pointer.
+template <class T> __device__ void trsm_each(const blas_level3 &p)
+{
+    blas_level3 one = p;
+    for (int64_t z = blockIdx.z; z < p.k; z += gridDim.z) {
+        one.a.first = ((void *const *)p.a.first)[z];
+        one.b.first = ((void *const *)p.b.first)[z];
+        trsm<T>(one);
+    }
+}
+
 // C = alpha op(A) + beta op(B), element by element: what a factor of 0 takes away is not read.
 template <class T> __device__ void geam(const blas_level3 &p)
 {
@@ -396,6 +407,7 @@ KERNELS(symm, blas_level3)
 KERNELS(rank_k, blas_level3)
 KERNELS(trmm, blas_level3)
 KERNELS(trsm, blas_level3)
+KERNELS(trsm_each, blas_level3)
 KERNELS(geam, blas_level3)
 KERNELS(dgmm, blas_level3)
 KERNELS(getrf, blas_factors)

@@ -219,6 +219,16 @@ static enum blas_status by_vector(const struct cublasContext *handle, const char
     return run3(handle, routine, g, &size);
 }
 
+/* The same for `k` triangles, each with vectors of its own. */
+static enum blas_status by_vector_each(const struct cublasContext *handle, const char *routine,
+                                       const struct given3 *g)
+{
+    enum { MOST = 4096 }; /* in a launch; each is done with several then */
+    struct standin_size size = line(g->right ? g->m : g->n);
+    size.z = (uint64_t)(g->k < MOST ? g->k : MOST);
+    return run3(handle, routine, g, &size);
+}
+
 #define LEVEL3(name, run, routine, given, ...)                                                     \
     BLAS_ROUTINE(name, run(handle, routine, &(struct given3)given), __VA_ARGS__)
 #define A_AND_C .alpha = alpha, .a = a, .lda = lda, .c = c, .ldc = ldc
@@ -262,6 +272,13 @@ static enum blas_status by_vector(const struct cublasContext *handle, const char
                 .alpha = alpha, .a = a, .lda = lda, AND_B),                                        \
            int side, int fill, int op, int unit, I m, I n, const void *alpha, MATRIX(I), void *b,  \
            I ldb)
+#define TRSM_BATCHED(L, suffix, I)                                                                 \
+    LEVEL3(L##trsmBatched##suffix, by_vector_each, "trsm_each",                                    \
+           LIST(.letter = BLAS_##L, .right = side == BLAS_RIGHT, .fill = fill, .op_a = op,         \
+                .unit = unit, .m = m, .n = n, .k = count, .rows_a = side == BLAS_RIGHT ? n : m,    \
+                .rows_b = m, .alpha = alpha, .a = a, .lda = lda, AND_B),                           \
+           int side, int fill, int op, int unit, I m, I n, const void *alpha,                      \
+           const void *const *a, I lda, void *const *b, I ldb, I count)
 #define GEAM(L, suffix, I)                                                                         \
     LEVEL3(L##geam##suffix, by_element, "geam",                                                    \
            LIST(.letter = BLAS_##L, .op_a = op_a, .op_b = op_b, .m = m, .n = n,                    \
@@ -283,7 +300,8 @@ static enum blas_status by_vector(const struct cublasContext *handle, const char
     RANK_ONE_MATRIX(L, L##syrk, false, suffix, I)                                                  \
     RANK_TWO_MATRICES(L, L##syr2k_v2, false, true, suffix, I)                                      \
     RANK_TWO_MATRICES(L, L##syrkx, false, false, suffix, I)                                        \
-    TRMM(L, suffix, I) TRSM(L, suffix, I) GEAM(L, suffix, I) DGMM(L, suffix, I)
+    TRMM(L, suffix, I)                                                                             \
+    TRSM(L, suffix, I) TRSM_BATCHED(L, suffix, I) GEAM(L, suffix, I) DGMM(L, suffix, I)
 #define LEVEL_3(suffix, I)                                                                         \
     OF_TYPE3(S, suffix, I)                                                                         \
     OF_TYPE3(D, suffix, I)                                                                         \

@@ -52,7 +52,7 @@ struct blas_level2 {
 
 /* A triangle or a symmetric matrix times, or under, a full one: C = alpha A B + beta C. */
 struct blas_level3 {
-    int64_t m, n, k;
+    int64_t m, n, k; /* k of many triangles: how many, each with a B of its own */
     struct blas_scalar alpha, beta;
     struct blas_matrix a, b, c;
     int32_t right; /* A is on the right side */
