@@ -8,10 +8,10 @@ int main()
 {
     cublasHandle_t handle;
     int wrong = 0, info = 0;
-    float *matrices = nullptr, *tau = nullptr;
+    float *matrices = nullptr;
     wrong += cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS;
-    wrong += cublasSgeqrfBatched(handle, 1, 1, &matrices, 1, &tau, &info, 1) !=
-             CUBLAS_STATUS_NOT_SUPPORTED;
+    wrong += cublasSgelsBatched(handle, CUBLAS_OP_N, 1, 1, 1, &matrices, 1, &matrices, 1, &info,
+                                &info, 1) != CUBLAS_STATUS_NOT_SUPPORTED;
     wrong += cublasDestroy(handle) != CUBLAS_STATUS_SUCCESS;
     std::printf(wrong == 0 ? "all right\n" : "%d calls are wrong\n", wrong);
     return wrong != 0;

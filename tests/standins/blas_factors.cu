@@ -2,6 +2,8 @@
 // and inverts. Runs on a GPU with NVIDIA's library as well. Prints "all right", or what is not so.
 #include "blas.cuh"
 
+#include <vector>
+
 int failures;
 
 // `count` matrices of n columns, and an array of pointers to them, both in managed memory.
@@ -69,6 +71,7 @@ template <class T> struct Calls;
         static constexpr auto getrs = cublas##L##getrsBatched;                                     \
         static constexpr auto getri = cublas##L##getriBatched;                                     \
         static constexpr auto matinv = cublas##L##matinvBatched;                                   \
+        static constexpr auto geqrf = cublas##L##geqrfBatched;                                     \
         static constexpr auto trsm = cublas##L##trsm;                                              \
         static constexpr auto trsm_each = cublas##L##trsmBatched;                                  \
     }
@@ -165,14 +168,39 @@ static void under_triangles(cublasHandle_t handle, const char *name, double allo
                                      left.ld, 0));
 }
 
+// Many matrices of m rows and n columns become R and reflections, whose product is the matrix.
+template <class T>
+static void reflections(cublasHandle_t handle, const char *name, double allowed, int m, int n)
+{
+    enum { COUNT = 3 };
+    const int least = m < n ? m : n;
+    Batch<T> a(m, n, COUNT), qr(m, n, COUNT), tau(least, 1, COUNT);
+    int info = -1;
+    qr.copy(a);
+    CHECK_STATUS(Calls<T>::geqrf(handle, m, n, qr.each, qr.ld, tau.each, &info, COUNT));
+    CHECK_STATUS(cudaDeviceSynchronize());
+    bool fine = info == 0;
+    for (int z = 0; z < COUNT; z++)
+        for (int j = 0; j < n; j++) {
+            std::vector<Wide> column(m);
+            for (int i = 0; i < m && i <= j; i++) column[i] = qr.wide(z, i, j);
+            for (int k = least - 1; k >= 0; k--) { // H = 1 - tau v v'
+                Wide sum = column[k];
+                for (int i = k + 1; i < m; i++) sum += std::conj(qr.wide(z, i, k)) * column[i];
+                sum *= tau.wide(z, k, 0);
+                column[k] -= sum;
+                for (int i = k + 1; i < m; i++) column[i] -= qr.wide(z, i, k) * sum;
+            }
+            for (int i = 0; i < m; i++)
+                fine = fine && std::abs(column[i] - a.wide(z, i, j)) <= allowed * 9 * m;
+        }
+    check(fine, "geqrfBatched", name);
+}
+
 int main()
 {
     cublasHandle_t handle;
     CHECK_STATUS(cublasCreate(&handle));
-    under_triangles<float>(handle, "float", 1e-4);
-    under_triangles<double>(handle, "double", 1e-12);
-    under_triangles<cuComplex>(handle, "complex", 1e-4);
-    under_triangles<cuDoubleComplex>(handle, "double complex", 1e-12);
     for (bool pivoted : {true, false})
         for (int n : {2, 7, 32, 45}) {
             of_type<float>(handle, "float", 1e-4, n, pivoted);
@@ -180,6 +208,16 @@ int main()
             of_type<cuComplex>(handle, "complex", 1e-4, n, pivoted);
             of_type<cuDoubleComplex>(handle, "double complex", 1e-12, n, pivoted);
         }
+    for (int n : {1, 5, 9}) {
+        reflections<float>(handle, "float", 1e-5, 7, n);
+        reflections<double>(handle, "double", 1e-13, 7, n);
+        reflections<cuComplex>(handle, "complex", 1e-5, 7, n);
+        reflections<cuDoubleComplex>(handle, "double complex", 1e-13, 7, n);
+    }
+    under_triangles<float>(handle, "float", 1e-4);
+    under_triangles<double>(handle, "double", 1e-12);
+    under_triangles<cuComplex>(handle, "complex", 1e-4);
+    under_triangles<cuDoubleComplex>(handle, "double complex", 1e-12);
     CHECK_STATUS(cublasDestroy(handle));
     std::puts(failures == 0 ? "all right" : "not all right");
     return failures != 0;

@@ -74,6 +74,12 @@ static enum blas_status invert(const struct cublasContext *handle, enum blas_let
         int op, int n, int columns, const void *const *a, int lda, const int *pivots,              \
         void *const *b, int ldb, int *info, int count)                                             \
     BLAS_ROUTINE(                                                                                  \
+        L##geqrfBatched,                                                                           \
+        solve(handle, BLAS_##L,                                                                    \
+              &(struct given){"geqrf_each", BLAS_OP_N, m, n, a, lda, tau, m, NULL, NULL, count},   \
+              info),                                                                               \
+        int m, int n, void *const *a, int lda, void *const *tau, int *info, int count)             \
+    BLAS_ROUTINE(                                                                                  \
         L##getriBatched,                                                                           \
         run(handle, BLAS_##L,                                                                      \
             &(struct given){"getri", BLAS_OP_N, n, n, a, lda, c, ldc, pivots, info, count}),       \

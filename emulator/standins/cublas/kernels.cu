@@ -3,6 +3,7 @@
 // they load and store is a row of memory.
 #include "emulator/standins/cublas/factors.cuh"
 #include "emulator/standins/cublas/numbers.cuh"
+#include "emulator/standins/cusolver/reflections.cuh"
 
 // ---- level 3: products --------------------------------------------------------------------------
 
@@ -400,6 +401,15 @@ template <class T> __device__ void amax(const blas_level1 &p)
         *(int *)p.result = (int)best.index;
 }
 
+// ---- many small QR ------------------------------------------------------------------------------
+
+// A matrix to a block: p.n rows, p.columns columns; `b` is where the factors of the reflections go.
+template <class T> __device__ void geqrf_each(const blas_factors &p)
+{
+    const View<T> a = {((T *const *)p.a.first)[blockIdx.x], 1, p.a.column, false};
+    triangularise(a, p.n, p.columns, ((T *const *)p.b.first)[blockIdx.x]);
+}
+
 // ---- the kernels --------------------------------------------------------------------------------
 
 #define KERNELS(name, parameters) KERNELS_OF(cublas, name, parameters)
@@ -414,6 +424,7 @@ KERNELS(getrf, blas_factors)
 KERNELS(getrs, blas_factors)
 KERNELS(getri, blas_factors)
 KERNELS(matinv, blas_factors)
+KERNELS(geqrf_each, blas_factors)
 KERNELS(gemv, blas_level2)
 KERNELS(symv, blas_level2)
 KERNELS(ger, blas_level2)
