@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emulator/base/name.h"
 #include "trace/lines.h"
 #include "trace/sentence.h"
 
@@ -177,6 +178,18 @@ static bool is_users(const char *file)
 /* How well a place is known, in ascending order. */
 enum quality { UNKNOWN, SYMBOL, SOMEBODYS_LINE, USERS_SYMBOL, USERS_LINE };
 
+/* Writes "function+offset in file" of what trace_lines_symbol has found, by the name that the
+ * source has. */
+static void write_symbol(const char *symbol, const char *file, char *text, size_t size)
+{
+    char mangled[2 * TRACE_TEXT_SIZE], name[TRACE_TEXT_SIZE];
+    const char *const offset = strrchr(symbol, '+');
+    snprintf(mangled, sizeof mangled, "%.*s",
+             (int)(offset != NULL ? (size_t)(offset - symbol) : strlen(symbol)), symbol);
+    name_plain(mangled, name, sizeof name);
+    snprintf(text, size, "%s%s in %s", name, offset != NULL ? offset : "", shortened(file));
+}
+
 /* Writes the place of the call that returns to `address`, looking through inlined functions. */
 static enum quality place_of(const struct process *process, uint64_t address, char *text,
                              size_t size)
@@ -188,7 +201,7 @@ static enum quality place_of(const struct process *process, uint64_t address, ch
     const char *file = trace_lines_symbol(process->lines, address - 1, symbol, sizeof symbol);
     if (count == 0) {
         if (file == NULL) return UNKNOWN;
-        snprintf(text, size, "%s in %s", symbol, shortened(file));
+        write_symbol(symbol, file, text, size);
         return is_users(file) && !is_toolkits(symbol) ? USERS_SYMBOL : SYMBOL;
     }
     /* Code compiled by a package or the system is never the user's, whatever folder it was compiled

@@ -165,6 +165,9 @@ START_TEST(kernels_are_called_as_their_source_does)
         {"_ZN4mine5inner5scaleEPf", "scale"},
         {"_Z7reduce6IfEvPT_", "reduce6"}, /* a digit of its own, and a template */
         {"_Z4load6Matrix3Box", "load"},   /* of two structures */
+        {"_ZL5scalePf", "scale"},         /* static */
+        {"_ZN12_GLOBAL__N_15scaleEPf", "scale"},
+        {"_ZNK4mine5scaleEf", "scale"}, /* a method that changes nothing */
         {"_Z", "_Z"},
         {"_Z99scale", "_Z99scale"}, /* shorter than it says */
         {"_Z0", "_Z0"},

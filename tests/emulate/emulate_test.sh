@@ -236,6 +236,7 @@ exits 0 'without debug information'
 says 'leak: 4 times device memory (256 bytes)'
 says 'leak: A stream'
 says ' in '
+says_not '_Z'
 says 'build it with nvcc -g -lineinfo'
 
 for order in latest earliest; do
