@@ -16,13 +16,16 @@ enum {
     GUARD = 64 << 10,      /* inaccessible bytes after a region */
     POISON_FILE = 2 << 20, /* largest file of poison, which allocations map repeatedly */
     REMEMBERED = 4096,     /* released regions that memory_explain knows */
+    RANGES = 16,           /* each as large as all before it, so these are all addresses */
     NEAR = 1 << 20,        /* bytes from a region within which an address is "beyond" it */
 };
 
 /* Far more addresses than memory, so that addresses are reused late. */
 #define RANGE (64ull << 30)
 /* A hint only: addresses that a reader of a message can tell from the host's. */
-#define RANGE_HINT ((void *)0x300000000000)
+#define RANGE_HINT 0x300000000000ull
+/* No process has as many addresses. */
+#define MOST (1ull << 47)
 
 /* A region and this file's private data about it. */
 struct entry {
@@ -34,6 +37,12 @@ struct entry {
     uint64_t *large; /* a bit per LARGE bytes: memory_overwrite replaced them; or NULL */
 };
 
+/* Device addresses, and where their contents are. */
+struct range {
+    uint64_t first, size;
+    unsigned char *backing;
+};
+
 /* A range of addresses from memory_reserve. */
 struct reserved {
     struct reserved *next;
@@ -41,9 +50,9 @@ struct reserved {
 };
 
 static struct {
-    uint64_t range;         /* first device address; 0: not started */
-    unsigned char *backing; /* mapping of the contents of `range` */
-    uint64_t next;          /* lowest address that was never used */
+    struct range ranges[RANGES];
+    size_t range_count; /* 0: not started */
+    uint64_t next;      /* lowest address of the latest range that was never used */
     uint64_t limit[MEMORY_DEVICES];
     uint64_t used[MEMORY_DEVICES];
     int poison;     /* file of poison, as long as the largest mapping of it so far */
@@ -178,22 +187,32 @@ const struct memory_region *memory_at(size_t index)
 
 /* ---- lifetime -------------------------------------------------------------------------------- */
 
-bool memory_start(uint64_t limit)
+/* Reserves `size` more device addresses, and as many for their contents. */
+static bool range_add(uint64_t size)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    if (memory.range != 0) return true;
-    if (memory.poison < 0) memory.poison = memfd_create("overlap poison", MFD_CLOEXEC);
-    if (memory.poison < 0) return false;
-    void *range = mmap(RANGE_HINT, RANGE, PROT_NONE, flags, -1, 0);
+    const struct range *last =
+        memory.range_count > 0 ? &memory.ranges[memory.range_count - 1] : NULL;
+    void *hint = (void *)(uintptr_t)(last != NULL ? last->first + last->size : RANGE_HINT);
+    if (memory.range_count == RANGES) return false;
+    void *range = mmap(hint, size, PROT_NONE, flags, -1, 0);
     if (range == MAP_FAILED) return false;
-    void *backing = mmap(NULL, RANGE, PROT_NONE, flags, -1, 0);
+    void *backing = mmap(NULL, size, PROT_NONE, flags, -1, 0);
     if (backing == MAP_FAILED) {
-        munmap(range, RANGE);
+        munmap(range, size);
         return false;
     }
-    memory.backing = backing;
-    memory.range = (uint64_t)(uintptr_t)range;
-    memory.next = memory.range + GUARD;
+    memory.next = (uint64_t)(uintptr_t)range + GUARD;
+    memory.ranges[memory.range_count] = (struct range){(uint64_t)(uintptr_t)range, size, backing};
+    memory.range_count++; /* last: whom a trap tells of an address may look at any moment */
+    return true;
+}
+
+bool memory_start(uint64_t limit)
+{
+    if (memory.range_count > 0) return true;
+    if (memory.poison < 0) memory.poison = memfd_create("overlap poison", MFD_CLOEXEC);
+    if (memory.poison < 0 || !range_add(RANGE)) return false;
     memory_limit_set(0, limit);
     return true;
 }
@@ -218,9 +237,23 @@ static uint64_t memory_left(unsigned device)
     return memory.limit[device] - memory.used[device];
 }
 
+static const struct range *range_of(uint64_t address)
+{
+    const struct range *range = memory.ranges, *end = range + memory.range_count;
+    while (range < end && address - range->first >= range->size) range++;
+    return range < end ? range : NULL;
+}
+
 bool memory_is_device_address(uint64_t address)
 {
-    return memory.range != 0 && address - memory.range < RANGE;
+    return range_of(address) != NULL;
+}
+
+/* Where the contents of a device address are. */
+static unsigned char *backing_of(uint64_t address)
+{
+    const struct range *range = range_of(address);
+    return range->backing + (address - range->first);
 }
 
 /* Returns the lowest free gap of `span` bytes from `at` on; reservations are not considered. */
@@ -245,25 +278,40 @@ static const struct reserved *reserved_find(uint64_t address, uint64_t size)
     return reserved;
 }
 
-/* Returns the lowest free gap of `span` bytes, or 0. Used only when every address has been used
- * once. */
-static uint64_t gap_find(uint64_t span, uint64_t alignment)
+/* Returns the lowest free gap of `span` bytes in a range, or 0. Used only when every address has
+ * been used once. */
+static uint64_t gap_find(const struct range *range, uint64_t span, uint64_t alignment)
 {
-    uint64_t at = gap_between_regions(memory.range + GUARD, span, alignment);
+    uint64_t at = gap_between_regions(range->first + GUARD, span, alignment);
     for (const struct reserved *in_the_way; (in_the_way = reserved_find(at, span)) != NULL;)
         at = gap_between_regions(in_the_way->address + in_the_way->size + GUARD, span, alignment);
-    return at + span <= memory.range + RANGE ? at : 0;
+    return at + span <= range->first + range->size ? at : 0;
 }
 
-/* Returns the first of `size` unused addresses with a guard behind them; 0: none are left. */
+/* Returns the first of `span` bytes that were never used, or 0. */
+static uint64_t unused_take(uint64_t span, uint64_t alignment)
+{
+    const struct range *range = &memory.ranges[memory.range_count - 1];
+    const uint64_t address = round_up(memory.next, alignment);
+    if (address + span > range->first + range->size) return 0;
+    memory.next = address + span;
+    return address;
+}
+
+/* Returns the first of `size` free addresses with a guard behind them; 0: none are left. Programs
+ * reserve far more addresses than they have memory, for what may grow. */
 static uint64_t addresses_take(uint64_t size, uint64_t alignment)
 {
     if (alignment < PAGE) alignment = PAGE; /* regions do not share pages */
-    uint64_t span = round_up(size, PAGE) + GUARD;
-    uint64_t address = round_up(memory.next, alignment);
-    if (address + span > memory.range + RANGE) return gap_find(span, alignment);
-    memory.next = address + span;
-    return address;
+    const uint64_t span = round_up(size, PAGE) + GUARD;
+    uint64_t address = unused_take(span, alignment), all = 0;
+    for (size_t i = 0; i < memory.range_count && address == 0; i++) {
+        address = gap_find(&memory.ranges[i], span, alignment);
+        all += memory.ranges[i].size;
+    }
+    if (address != 0) return address;
+    const uint64_t needed = round_up(span + alignment + GUARD, RANGE);
+    return range_add(needed > all ? needed : all) ? unused_take(span, alignment) : 0;
 }
 
 static bool place_on_device(struct entry *entry, uint64_t size, uint64_t alignment)
@@ -271,7 +319,7 @@ static bool place_on_device(struct entry *entry, uint64_t size, uint64_t alignme
     uint64_t address = addresses_take(size, alignment);
     if (address == 0) return false;
     entry->region.address = address;
-    entry->region.bytes = memory.backing + (address - memory.range);
+    entry->region.bytes = backing_of(address);
     if (contents_map(entry->region.bytes, round_up(size, PAGE), entry->internal)) return true;
     unmap_to_nothing(entry->region.bytes, round_up(size, PAGE));
     return false;
@@ -330,7 +378,7 @@ const struct memory_region *memory_allocate(const struct memory_request *request
     uint64_t alignment = request->alignment ? request->alignment : MEMORY_ALIGNMENT;
     bool on_device = request->kind == MEMORY_DEVICE || request->kind == MEMORY_VARIABLE;
 
-    if (size == 0 || size > RANGE) return NULL;
+    if (size == 0 || size > MOST) return NULL;
     bool counted = request->kind != MEMORY_PINNED && !request->internal;
     if (counted && size > memory_left(request->device)) return NULL;
     struct entry *entry = entry_make(request);
@@ -472,7 +520,8 @@ struct memory_contents {
 
 uint64_t memory_reserve(uint64_t size, uint64_t alignment)
 {
-    struct reserved *reserved = size <= RANGE ? calloc(1, sizeof *reserved) : NULL;
+    struct reserved *reserved =
+        size <= MOST && alignment <= MOST ? calloc(1, sizeof *reserved) : NULL;
     if (reserved == NULL) return 0;
     reserved->address = addresses_take(size, alignment);
     reserved->size = size;
@@ -554,13 +603,13 @@ void memory_contents_destroy(struct memory_contents *contents)
 
 bool memory_map(uint64_t address, const struct memory_contents *contents)
 {
-    return mmap(memory.backing + (address - memory.range), contents->size, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_FIXED, contents->file, 0) != MAP_FAILED;
+    return mmap(backing_of(address), contents->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                contents->file, 0) != MAP_FAILED;
 }
 
 void memory_unmap(uint64_t address, uint64_t size)
 {
-    unmap_to_nothing(memory.backing + (address - memory.range), size);
+    unmap_to_nothing(backing_of(address), size);
 }
 
 const struct memory_region *memory_show(uint64_t address, uint64_t size,
@@ -570,7 +619,7 @@ const struct memory_region *memory_show(uint64_t address, uint64_t size,
     if (entry == NULL) return NULL;
     entry->region.address = address;
     entry->region.size = size;
-    entry->region.bytes = memory.backing + (address - memory.range);
+    entry->region.bytes = backing_of(address);
     entry->region.mapped = true;
     entry->internal = true; /* the contents are counted already */
     if (entries_insert(entry)) return &entry->region;

@@ -2,9 +2,9 @@
  * pinned and managed host buffers, module variables: every range that a kernel or a copy may touch,
  * found by address.
  *
- * Device addresses lie in one reserved range that is never accessible: host code that touches one
- * traps, and a callback receives the access. The contents are mapped at a constant distance from
- * the addresses (`bytes`). Pinned and managed memory has one address for host and device.
+ * Device addresses lie in reserved ranges that are never accessible: host code that touches one
+ * traps, and a callback receives the access. The contents of a region are mapped elsewhere
+ * (`bytes`). Pinned and managed memory has one address for host and device.
  *
  * This module never orders anything: the timeline decides when an access happens.
  *
@@ -116,7 +116,7 @@ const struct memory_region *memory_at(size_t index);
 uint64_t memory_limit(unsigned device);
 uint64_t memory_used(unsigned device);
 
-/* Returns true for an address in the reserved range, live or not; such an address is never a host
+/* Returns true for an address in a reserved range, live or not; such an address is never a host
  * pointer. */
 bool memory_is_device_address(uint64_t address);
 
@@ -190,7 +190,7 @@ enum memory_miss {
     MEMORY_MISS_NULL,    /* the first page */
     MEMORY_MISS_BEYOND,  /* near the live region `near` */
     MEMORY_MISS_FREED,   /* inside a released region; `near` is a copy of it */
-    MEMORY_MISS_NOWHERE, /* in the reserved range, but near no region */
+    MEMORY_MISS_NOWHERE, /* in a reserved range, but near no region */
 };
 
 struct memory_miss_report {

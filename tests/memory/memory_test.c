@@ -154,6 +154,36 @@ START_TEST(addresses_are_used_again_when_all_have_been_used)
 }
 END_TEST
 
+/* A program may reserve 32 GiB for each of its pools, and map little of it. */
+START_TEST(far_more_addresses_are_reserved_than_there_is_memory)
+{
+    enum { COUNT = 40 };
+    const uint64_t size = 32ull << 30;
+    uint64_t at[COUNT];
+    ck_assert(memory_start(64 * MIB));
+    struct memory_contents *contents = memory_contents_create(2 * MIB, 0);
+    for (int i = 0; i < COUNT; i++) {
+        at[i] = memory_reserve(size, 2 * MIB);
+        ck_assert_uint_ne(at[i], 0);
+        for (int j = 0; j < i; j++) ck_assert(at[j] + size <= at[i] || at[i] + size <= at[j]);
+        ck_assert(memory_is_device_address(at[i]));
+        ck_assert(memory_is_device_address(at[i] + size - 1));
+    }
+    for (int i = 0; i < COUNT; i++) {
+        const struct memory_request request = {.kind = MEMORY_DEVICE, .size = 2 * MIB, .id = 6};
+        const uint64_t last = at[i] + size - 2 * MIB;
+        ck_assert(memory_map(last, contents));
+        const struct memory_region *region = memory_show(last, 2 * MIB, &request);
+        ck_assert_ptr_eq(memory_find(last + 2 * MIB - 1), region);
+        ck_assert_int_eq(region->bytes[7], i == 0 ? MEMORY_POISON : i - 1); /* the same contents */
+        region->bytes[7] = (unsigned char)i;
+    }
+    make(MEMORY_DEVICE, KIB);
+    memory_unreserve(at[0], size);
+    ck_assert_uint_eq(memory_reserve(1ull << 60, 2 * MIB), 0);
+}
+END_TEST
+
 START_TEST(the_devices_own_memory_is_zeroed_and_not_counted)
 {
     ck_assert(memory_start(64 * MIB));
@@ -283,6 +313,7 @@ int main(void)
     tcase_add_test(tcase, many_regions_are_found_and_released_in_any_order);
     tcase_add_test(tcase, memory_runs_out_and_comes_back);
     tcase_add_test(tcase, addresses_are_used_again_when_all_have_been_used);
+    tcase_add_test(tcase, far_more_addresses_are_reserved_than_there_is_memory);
     tcase_add_test(tcase, the_devices_own_memory_is_zeroed_and_not_counted);
     tcase_add_test(tcase, registered_memory_is_a_region_until_released);
     tcase_add_test(tcase, what_is_no_memory_is_explained);
