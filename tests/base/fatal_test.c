@@ -66,6 +66,7 @@ static void fault(void)
 
 static void faults(void)
 {
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer has a handler */
     watch(SIGSEGV);
     fault();
 }

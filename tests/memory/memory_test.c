@@ -181,6 +181,7 @@ START_TEST(far_more_addresses_are_reserved_than_there_is_memory)
     make(MEMORY_DEVICE, KIB);
     memory_unreserve(at[0], size);
     ck_assert_uint_eq(memory_reserve(1ull << 60, 2 * MIB), 0);
+    memory_contents_destroy(contents);
 }
 END_TEST
 
