@@ -23,7 +23,7 @@ static bool has_registered_memory(void)
  * it. */
 static void run_unseen(void)
 {
-    if (!findings_watching() || driver.failed != CUDA_SUCCESS) return;
+    if (!findings_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
     driver.ending = true;
     timeline_run_rest(driver.timeline);
 }
@@ -42,7 +42,7 @@ static void settle_the_rest(void)
     if (!driver_lock_within(END_PATIENCE_MS)) return;
     timeline_settle(driver.timeline);
     findings_process_ends();
-    if (!has_registered_memory()) run_unseen();
+    run_unseen();
     findings_last();
     driver_unlock();
 }
@@ -63,7 +63,7 @@ static bool is_watched(void)
 static void judge_the_rest(void)
 {
     timeline_settle(driver.timeline);
-    if (!has_registered_memory()) run_unseen();
+    run_unseen();
     findings_last();
     driver.ending = false; /* in case a handler of the program mends the fault after all */
 }

@@ -30,10 +30,9 @@ enum {
 
 static struct {
     enum exec_native_use use;
-    pthread_mutex_t
-        lock;    /* held while a function is compiled, and from the end of the process on */
-    bool ends;   /* `close_for_good` will be called */
-    bool closed; /* atomic: it has been */
+    pthread_mutex_t lock; /* held while a function is compiled, and for good once `closed` */
+    bool ends;            /* close_for_good will be called at exit */
+    bool closed;          /* atomic: it has been */
 } native = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* One LLVM engine: the code of all or some regions of a function. */
