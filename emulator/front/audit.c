@@ -42,6 +42,7 @@ static struct library {
     {"libcufft.so.12", "libcufft.so", "standins/libcufft.so.12", true, ""},
     {"libcurand.so.10", "libcurand.so", "standins/libcurand.so.10", true, ""},
     {"libcusolver.so.12", "libcusolver.so", "standins/libcusolver.so.12", true, ""},
+    {"libcusparse.so.12", "libcusparse.so", "standins/libcusparse.so.12", true, ""},
 };
 
 static bool are_standins_wanted(void)

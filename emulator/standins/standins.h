@@ -1,5 +1,5 @@
-/* standins: libraries that take the place of NVIDIA's cuBLAS, cuFFT, cuRAND and cuSOLVER, whose
- * machine code the software device cannot run, and of cuDNN, of which there are handles only.
+/* standins: libraries that take the place of NVIDIA's cuBLAS, cuFFT, cuRAND, cuSOLVER and cuSPARSE,
+ * whose machine code the software device cannot run, and of cuDNN, of which there are handles only.
  * `./emulate --stand-ins` puts them in front; without it nobody finds them.
  *
  * A stand-in computes by kernels of its own, which it launches in the caller's stream through the

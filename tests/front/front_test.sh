@@ -221,13 +221,13 @@ errors: 0'
     ;;
 tables)
     askers=$subjects/usr/lib
-    run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcusparse.so" "$askers/libnvrtc.so" \
+    run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcutensor.so" "$askers/libnvrtc.so" \
         "$askers/warp.so" "$askers/libcudnn.so" "$askers/other.so"
     [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 801 801 ' ] || wrong 'each is refused'
     ask=$(grep -n 'here: ask' "$(dirname "$0")/tables.c" | cut -d: -f1)
     says "tables.c:$ask: not supported: libcublas.so does not run"
     says './emulate --stand-ins puts a library in its place'
-    says "tables.c:$ask: not supported: libcusparse.so does not run"
+    says "tables.c:$ask: not supported: libcutensor.so does not run"
     says 'in Python NumPy or SciPy'
     says "tables.c:$ask: not supported: libcudnn.so does not run"
     says 'JAX, as a rule, wants no more of it than a handle'

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 typedef std::complex<double> Wide;
@@ -140,4 +141,47 @@ Wide triangle_at(const Matrix<T> &m, cublasFillMode_t fill, cublasOperation_t op
     if (i == j && diagonal == CUBLAS_DIAG_UNIT) return 1;
     if (fill == CUBLAS_FILL_MODE_UPPER ? row > column : row < column) return 0;
     return op_at(m, op, i, j);
+}
+
+// ---- what the checks of other libraries use, too
+// -------------------------------------------------
+
+template <class T> inline bool is_complex()
+{
+    return std::is_same<T, cuComplex>::value || std::is_same<T, cuDoubleComplex>::value;
+}
+
+// Memory of the device for `count` of a type, and what is in it.
+template <class T> struct Array {
+    size_t count;
+    T *device;
+
+    explicit Array(size_t count_) : count(count_)
+    {
+        CHECK_STATUS(cudaMalloc(&device, (count + 1) * sizeof(T)));
+        CHECK_STATUS(cudaMemset(device, 0x55, (count + 1) * sizeof(T)));
+    }
+    Array(const Array &) = delete;
+    ~Array()
+    {
+        cudaDeviceSynchronize();
+        cudaFree(device);
+    }
+    std::vector<T> fetch() const
+    {
+        std::vector<T> values(count);
+        CHECK_STATUS(cudaMemcpy(values.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
+        return values;
+    }
+    void send(const std::vector<T> &values)
+    {
+        CHECK_STATUS(
+            cudaMemcpy(device, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+    }
+};
+
+inline int finish()
+{
+    std::puts(failures == 0 ? "all right" : "not all right");
+    return failures != 0;
 }

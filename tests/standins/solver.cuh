@@ -12,11 +12,6 @@ template <class T> inline double allowed(int n)
     const bool is_float = sizeof(T) == sizeof(float) || std::is_same<T, cuComplex>::value;
     return (is_float ? 1e-6 : 2e-15) * (n + 8);
 }
-template <class T> inline bool is_complex()
-{
-    return std::is_same<T, cuComplex>::value || std::is_same<T, cuDoubleComplex>::value;
-}
-
 typedef std::vector<std::vector<Wide>> Table; // by rows
 
 // A matrix by columns; `more` rows of padding, which stay what they are.
@@ -106,34 +101,6 @@ template <class T> struct Dense {
     }
 };
 
-// Memory of the device for `count` of a type, and what is in it.
-template <class T> struct Array {
-    size_t count;
-    T *device;
-
-    explicit Array(size_t count_) : count(count_)
-    {
-        CHECK_STATUS(cudaMalloc(&device, (count + 1) * sizeof(T)));
-        CHECK_STATUS(cudaMemset(device, 0x55, (count + 1) * sizeof(T)));
-    }
-    Array(const Array &) = delete;
-    ~Array()
-    {
-        cudaDeviceSynchronize();
-        cudaFree(device);
-    }
-    std::vector<T> fetch() const
-    {
-        std::vector<T> values(count);
-        CHECK_STATUS(cudaMemcpy(values.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
-        return values;
-    }
-    void send(const std::vector<T> &values)
-    {
-        CHECK_STATUS(
-            cudaMemcpy(device, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-};
 inline bool are_zero(const Array<int> &info)
 {
     for (int each : info.fetch())
@@ -243,9 +210,3 @@ template <class T> Table positive(int n)
         if (!(far_ <= (most))) std::printf("%s:%d: %g\n", __FILE__, __LINE__, far_);               \
         check(far_ <= (most), what, type);                                                         \
     } while (0)
-
-inline int finish()
-{
-    std::puts(failures == 0 ? "all right" : "not all right");
-    return failures != 0;
-}

@@ -7,13 +7,6 @@
 
 // ---- level 3: products --------------------------------------------------------------------------
 
-// What is there is not read where beta is 0: it may be anything, and need not have been written.
-template <class S, class C> __device__ void update(C *to, S alpha, S sum, S beta)
-{
-    const S product = alpha * sum;
-    *to = is_zero(beta) ? (C)product : (C)(product + beta * (S)*to);
-}
-
 // Elements of A and B have type E, those of C type C; sums have type S, alpha and beta type F.
 template <class E, class C, class S, class F, bool APART> __device__ void gemm(const blas_gemm &p)
 {

@@ -106,6 +106,13 @@ __device__ void add_product(double &sum, double a, double b)
     sum = fma(a, b, sum);
 }
 
+// What is there is not read where beta is 0: it may be anything, and need not have been written.
+template <class S, class C> __device__ void update(C *to, S alpha, S sum, S beta)
+{
+    const S product = alpha * sum;
+    *to = is_zero(beta) ? (C)product : (C)(product + beta * (S)*to);
+}
+
 // A factor of type F, as one of type T; of a vector of factors the one at `at`.
 template <class T, class F> __device__ T factor(const blas_scalar &scalar, int64_t at = 0)
 {
