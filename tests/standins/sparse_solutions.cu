@@ -306,9 +306,8 @@ template <class T> static void sum()
 {
     enum { M = 26, N = 31 };
     const Table of_a = some<T>(M, N, 4), of_b = some<T>(M, N, 4);
-    Sparse<T, int> a(of_a, CUSPARSE_FORMAT_CSR, 1), b(of_b, CUSPARSE_FORMAT_CSR, 0);
-    cusparseMatDescr_t from_0, from_1;
-    CHECK_STATUS(cusparseCreateMatDescr(&from_0));
+    Sparse<T, int> a(of_a, CUSPARSE_FORMAT_CSR, 1), b(of_b, CUSPARSE_FORMAT_CSR, 1);
+    cusparseMatDescr_t from_1;
     CHECK_STATUS(cusparseCreateMatDescr(&from_1));
     CHECK_STATUS(cusparseSetMatIndexBase(from_1, CUSPARSE_INDEX_BASE_ONE));
     const T alpha = scalar<T>(2, 1), beta = scalar<T>(-1, 3);
@@ -317,18 +316,18 @@ template <class T> static void sum()
     size_t size = 0;
     int total = 0;
     CHECK_STATUS(Calls<T>::sum_size(handle, M, N, &alpha, from_1, in_a, a.values.device,
-                                    a.starts.device, a.places.device, &beta, from_0, in_b,
-                                    b.values.device, b.starts.device, b.places.device, from_0,
+                                    a.starts.device, a.places.device, &beta, from_1, in_b,
+                                    b.values.device, b.starts.device, b.places.device, from_1,
                                     nullptr, starts.device, nullptr, &size));
     Array<char> buffer(size);
     CHECK_STATUS(cusparseXcsrgeam2Nnz(handle, M, N, from_1, in_a, a.starts.device, a.places.device,
-                                      from_0, in_b, b.starts.device, b.places.device, from_0,
+                                      from_1, in_b, b.starts.device, b.places.device, from_1,
                                       starts.device, &total, buffer.device));
     Array<int> places(total);
     Array<T> values(total);
     CHECK_STATUS(Calls<T>::sum(handle, M, N, &alpha, from_1, in_a, a.values.device, a.starts.device,
-                               a.places.device, &beta, from_0, in_b, b.values.device,
-                               b.starts.device, b.places.device, from_0, values.device,
+                               a.places.device, &beta, from_1, in_b, b.values.device,
+                               b.starts.device, b.places.device, from_1, values.device,
                                starts.device, places.device, buffer.device));
     Table wanted(M, std::vector<Wide>(N));
     int count = 0;
@@ -340,7 +339,6 @@ template <class T> static void sum()
     check(total == count &&
               table_of(M, N, starts.fetch(), places.fetch(), values.fetch()) == wanted,
           "csrgeam2", Type<T>::name);
-    CHECK_STATUS(cusparseDestroyMatDescr(from_0));
     CHECK_STATUS(cusparseDestroyMatDescr(from_1));
 }
 

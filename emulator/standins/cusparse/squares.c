@@ -242,6 +242,9 @@ static enum sparse_status sum_of(int m, int n, const struct term terms[3], struc
         *of[k] = sparse_csr(term->description, m, n, term->count, term->values, term->starts,
                             term->places);
     }
+    if (p->a.base != p->b.base || p->a.base != p->c.base)
+        return sparse_lacks("a sum of cuSPARSE whose matrices count from different numbers, which "
+                            "NVIDIA's library adds as if they did not");
     return SPARSE_SUCCESS;
 }
 
