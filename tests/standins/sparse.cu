@@ -493,6 +493,7 @@ template <class T> static void of_type()
         for (cusparseOperation_t op : ops<T>()) {
             vectors<T, int>(format, op);
             matrices<T, int>(format, op, CUSPARSE_OPERATION_NON_TRANSPOSE);
+            matrices<T, int>(format, CUSPARSE_OPERATION_NON_TRANSPOSE, op);
         }
         matrices<T, int64_t>(format, CUSPARSE_OPERATION_NON_TRANSPOSE,
                              CUSPARSE_OPERATION_TRANSPOSE);
