@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.experimental.sparse import BCOO, CSR
 
 jax.config.update("jax_default_matmul_precision", "highest")  # a GPU's products are of TF32 otherwise
 here, there = jax.devices("cuda")[0], jax.devices("cpu")[0]
@@ -84,6 +85,15 @@ def products():
             jnp.linalg.cholesky(square), jnp.linalg.solve(square, x), jnp.linalg.eigvalsh(square)]
 
 
+def sparse_matrices():
+    table = jnp.where(floats(50, 60) > 0.8, floats(50, 60), 0)
+    matrix, other, lower = BCOO.fromdense(table), CSR.fromdense(table), floats(30) * 0.2
+    middle, right = 4 + jnp.abs(floats(30)), floats(30, 3)
+    multiply = jax.jit(lambda m, x: m @ x)
+    return [multiply(matrix, floats(60)), multiply(matrix, floats(60, 8)), other @ floats(60), other.T @ floats(50),
+            other.todense(), lax.linalg.tridiagonal_solve(lower.at[0].set(0), middle, lower.at[-1].set(0), right)]
+
+
 def training():
     x, y = floats(64, 8), jnp.arange(64) % 3
     weights = {"in": floats(8, 32) * 0.3, "out": floats(32, 3) * 0.3}
@@ -101,5 +111,6 @@ def training():
 for part in (elements, sums, orders, places, chances, derivatives):
     same(part)
 same(products, 1e-3)
+same(sparse_matrices, 1e-4)
 same(training, 1e-4)
 print("PASSED")
