@@ -41,6 +41,8 @@ for kind in numpy.float32, numpy.float64, numpy.complex64, numpy.complex128:
           numpy.linalg.solve(lower, right))
     square = some(40, 40, kind)
     square = square + square.conj().T + 20 * numpy.eye(40, dtype=kind)
+    close(linalg.spsolve(sparse.csr_matrix(cupy.asarray(square)), cupy.asarray(right)),
+          numpy.linalg.solve(square, right))
     for method in linalg.cg, linalg.gmres:
         close(method(sparse.csr_matrix(cupy.asarray(square)), cupy.asarray(right), rtol=1e-6)[0],
               numpy.linalg.solve(square, right))

@@ -11,12 +11,12 @@
 int main()
 {
     cusolverDnHandle_t handle;
-    cusolverSpHandle_t sparse = nullptr;
+    csrqrInfo_t sparse = nullptr;
     cusolverRfHandle_t refactoring = nullptr;
     int wrong = 0, size = 0;
     wrong += cusolverDnCreate(&handle) != CUSOLVER_STATUS_SUCCESS;
     wrong += cusolverDnSgebrd_bufferSize(handle, 4, 4, &size) != CUSOLVER_STATUS_NOT_SUPPORTED;
-    wrong += cusolverSpCreate(&sparse) != CUSOLVER_STATUS_NOT_SUPPORTED;
+    wrong += cusolverSpCreateCsrqrInfo(&sparse) != CUSOLVER_STATUS_NOT_SUPPORTED;
     wrong += cusolverRfCreate(&refactoring) != CUSOLVER_STATUS_NOT_SUPPORTED;
     wrong += cusolverDnDestroy(handle) != CUSOLVER_STATUS_SUCCESS;
     std::printf(wrong == 0 ? "all right\n" : "%d calls are wrong\n", wrong);

@@ -1,6 +1,7 @@
 // The kernels behind the stand-in for cuSOLVER: each routine for each type. A block has one problem
 // of a batch, and goes through it in phases with a barrier between them.
 #include "emulator/standins/cusolver/schur.cuh"
+#include "emulator/standins/cusolver/sparse.cuh"
 
 #define KERNELS(name, parameters) KERNELS_OF(cusolver, name, parameters)
 KERNELS(potrf, solver_factors)
@@ -19,3 +20,5 @@ KERNELS(gels, solver_reflections)
 KERNELS(eigen, solver_eigen)
 KERNELS(singular, solver_singular)
 KERNELS(geev, solver_general)
+KERNELS(sparse_qr, solver_sparse)
+KERNELS(sparse_cholesky, solver_sparse)

@@ -50,6 +50,19 @@ struct solver_reflections {
     int32_t *info;
 };
 
+/* A X = B, where A is sparse, by rows, of order m. */
+struct solver_sparse {
+    int64_t m;
+    const void *values;
+    const int32_t *starts, *places;
+    int32_t base; /* what starts and places count from */
+    const void *b;
+    void *x;
+    struct solver_work work; /* m (m + 2) elements */
+    double tolerance;        /* a pivot of at most this size is none */
+    int32_t *singularity;    /* becomes the first row, from 0 on, that has none; -1: all have one */
+};
+
 /* What an iteration has come to: one for all problems of a launch, of the first of them. */
 struct solver_report {
     double residual;

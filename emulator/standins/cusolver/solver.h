@@ -1,13 +1,14 @@
-/* solver: the stand-in for cuSOLVER's dense part. A public function describes what it was asked for
- * as one of the structures of parameters.h; this room looks at the sizes and launches one kernel of
- * kernels.cu in the handle's stream. It never computes on the host, and waits only where the
- * library gives numbers to the host (cusolverDnXsyevjGetResidual and its kin, gesvda's residuals).
+/* solver: the stand-in for cuSOLVER's dense part, and for what solves a sparse system in one call.
+ * A public function describes what it was asked for as one of the structures of parameters.h; this
+ * room looks at the sizes and launches one kernel of kernels.cu in the handle's stream. It never
+ * computes on the host, and waits only where the library gives numbers to the host
+ * (cusolverDnXsyevjGetResidual and its kin, gesvda's residuals, singular sparse matrices).
  *
  * Of a factorisation only what LAPACK says of it is promised: signs of vectors, the choice among
  * equal values and the rounding are not NVIDIA's. A function with lower precisions inside
  * (cusolverDnDSgesv) computes in that of its matrices, without an iteration.
  *
- * Absent: the functions of absent.def, among them all of cusolverSp and cusolverRf.
+ * Absent: the functions of absent.def, among them the rest of cusolverSp and all of cusolverRf.
  *
  * Source: cuSOLVER 12.0; LAPACK (netlib.org/lapack) for what each routine computes.
  */

@@ -43,6 +43,11 @@ enum sparse_order { SPARSE_BY_COLUMNS = 1, SPARSE_BY_ROWS = 2 };
 enum sparse_index { SPARSE_INDEX_16 = 1, SPARSE_INDEX_32 = 2, SPARSE_INDEX_64 = 3 };
 enum sparse_attribute { SPARSE_ATTRIBUTE_FILL = 0, SPARSE_ATTRIBUTE_DIAGONAL = 1 };
 
+/* What cusparseCreateMatDescr makes; the stand-in for cuSOLVER reads it, too. */
+struct cusparseMatDescr {
+    int kind, fill, diagonal, base;
+};
+
 /* The version whose ABI this is. */
 enum { SPARSE_MAJOR = 12, SPARSE_MINOR = 6, SPARSE_PATCH = 3 };
 

@@ -26,11 +26,6 @@ struct cusparseContext {
     void *result; /* device memory for one result; made when it is first needed */
 };
 
-/* What cusparseCreateMatDescr makes. */
-struct cusparseMatDescr {
-    int kind, fill, diagonal, base;
-};
-
 /* Descriptions: the caller owns each until it destroys it, and the memory it names for ever. */
 struct cusparseSpVecDescr {
     int64_t size, count;
