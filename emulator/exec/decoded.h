@@ -158,6 +158,7 @@ enum exec_look {
     /* A plain store whose value is in the slots d, b, c, e: the bits hold 1 + log2 of how many. */
     EXEC_LOOK_STORED = 3 << 12,
     EXEC_LOOK_STORED_BIT = 12,
+    EXEC_LOOK_HEARS = 1 << 14, /* an atomic whose result is used */
 };
 
 /* A load or store of a group: plain accesses through one register, all of which a warp's lanes

@@ -177,7 +177,70 @@ KERNEL right_talk_tickets(const int *in, int *out, int n)
     pass_on(&out[n], ticket + 1);
 }
 
+// The last block reads what all have added up: each counts itself behind a barrier.
+KERNEL right_talk_counted(const int *in, int *out, int n)
+{
+    __shared__ bool last;
+    int t = threadIdx.x;
+    atomicAdd(&out[t], in[index()]);
+    __syncthreads();
+    __threadfence();
+    if (t == 0) last = atomicAdd(&out[n], 1) == gridDim.x - 1;
+    __syncthreads();
+    if (last) out[128 + t] = out[t];
+}
+
+// Each thread has fenced before one counts for all.
+KERNEL right_talk_counted_fenced(const int *in, int *out, int n)
+{
+    __shared__ bool last;
+    int t = threadIdx.x;
+    atomicAdd(&out[t], in[index()]);
+    __threadfence();
+    __syncthreads();
+    if (t == 0) last = atomicAdd(&out[n], 1) == gridDim.x - 1;
+    __syncthreads();
+    if (last) out[128 + t] = out[t];
+}
+
+// A guess at what others still add up, behind what they have told.
+KERNEL right_talk_guessed(const int *in, int *out, int n)
+{
+    int t = threadIdx.x;
+    __threadfence();
+    if (t == 0) atomicAdd(&out[n], 1);
+    __syncthreads();
+    atomicAdd(&out[t], in[index()]);
+    __syncthreads();
+    if (out[127 - t] == -1) out[256] = 1;
+}
+
+// Warps of their own: each tells, adds and guesses for itself.
+KERNEL right_talk_guessed_by_warps(const int *in, int *out, int n)
+{
+    int t = threadIdx.x;
+    for (int k = 0; k < 3; k++) {
+        __threadfence();
+        if (t % 32 == 0) atomicAdd(&out[n], 1);
+        __syncwarp();
+        atomicAdd(&out[t], in[index()]);
+        if (out[127 - t] == -1) out[256] = 1;
+    }
+}
+
 // ---- wrong ----------------------------------------------------------------------------------
+
+// One thread counts its block while others have yet to add.
+KERNEL talk_counted_too_early(const int *in, int *out, int n)
+{
+    __shared__ bool last;
+    int t = threadIdx.x;
+    atomicAdd(&out[t], in[index()]); // talk_counted_too_early
+    __threadfence();
+    if (t == 0) last = atomicAdd(&out[n], 1) == gridDim.x - 1;
+    __syncthreads();
+    if (last) out[128 + t] = out[t]; // talk_counted_too_early
+}
 
 KERNEL talk_unacquired_flag(const int *in, int *out, int n)
 {

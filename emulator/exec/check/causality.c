@@ -28,6 +28,8 @@ struct by {
 struct cell {
     struct by write;      /* plain store */
     struct by modify;     /* store of an update by two volatile accesses */
+    struct by late[2];    /* the last atomic that its block may have told of before it made it, and
+                             the last such one of another block than that one's */
     bool is_strong;       /* there was a strong access to it */
     struct clock *passes; /* the clock passed on with the value; NULL: none */
 };
@@ -47,6 +49,12 @@ struct clocks {
     struct clock *acquired; /* what it knew before it read what it has not acquired yet; NULL: it
                                has acquired everything that it knows */
     uint64_t round;         /* of the grid's barrier, at which it has arrived last */
+    uint32_t barriers;      /* of the block, that it has passed */
+    uint32_t told;          /* warp + 1 that was the first to pass on ... */
+    uint32_t told_epoch;    /* ... the latest epoch that was passed on; 0: none was, ... */
+    uint32_t told_at;       /* ... after so many barriers */
+    bool heard;             /* a thread has read what others tell, ... */
+    bool spread;            /* ... and since then a barrier has let all threads know */
 };
 
 /* The barrier of the grid. A block waits for the others to arrive in the same round, and is ordered
@@ -331,7 +339,10 @@ static void acquire(struct exec_causality *causality, const struct exec_block *b
 void exec_causality_meet_block(const struct exec_block *block)
 {
     struct exec_causality *causality = block->worker->causality;
-    if (causality != NULL && !causality->off) acquire(causality, block);
+    if (causality == NULL || causality->off) return;
+    acquire(causality, block);
+    causality->of_block[block->index].barriers++;
+    causality->of_block[block->index].spread = causality->of_block[block->index].heard;
 }
 
 int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)
@@ -495,13 +506,31 @@ static bool is_stale(const struct access *access, const struct by *by)
            by->block != block + 1 && by->epoch > acquired->epochs[by->block - 1];
 }
 
+/* Returns the atomic that the access, a plain load, comes too early for; NULL: there is none. A
+ * thread of that block has told this one that it is done while another one still had the atomic to
+ * make, and a barrier of this block has let all rely on it. Any other load of what others change by
+ * atomics is taken for a guess, which may be old. */
+static const struct by *is_too_early(const struct access *access, const struct cell *cell)
+{
+    const uint64_t block = access->block->index;
+    if (access->cache->deed != EXEC_DEED_LOAD || access->looks & EXEC_LOOK_BLOCKS ||
+        access->bytes < 1u << UNIT_BITS || !access->causality->of_block[block].spread)
+        return NULL;
+    for (unsigned k = 0; k < 2; k++) {
+        const struct by *by = &cell->late[k];
+        if (is_unordered(access, by) && epoch_of(access->causality, block, by->block - 1) > 0)
+            return by;
+    }
+    return NULL;
+}
+
 static void tell(const struct access *access, const struct at *at, const struct by *by,
-                 enum exec_wrong wrong)
+                 enum exec_access other, enum exec_wrong wrong)
 {
     const struct exec_position *position =
         &access->warp->worker->function->program->positions[by->site];
     const struct exec_racecheck_side first = {
-        .access = EXEC_STORE, .file = position->file, .line = position->line};
+        .access = other, .file = position->file, .line = position->line};
     exec_grid_shadow_found(access->warp, access->inst, access->cache, at->lane, at->offset,
                            access->bytes, wrong, &first);
 }
@@ -526,7 +555,55 @@ static bool is_race(const struct access *access, const struct cell *cell)
 {
     return (is_modify(access) && is_unordered(access, &cell->modify)) ||
            (is_plain(access, cell) &&
-            (is_unordered(access, &cell->write) || is_stale(access, &cell->write)));
+            (is_unordered(access, &cell->write) || is_stale(access, &cell->write))) ||
+           is_too_early(access, cell) != NULL;
+}
+
+/* Blocks that never tell each other anything, except at the barriers of their clusters or of their
+ * grid, are reported as what they are launched as. */
+static enum exec_wrong wrong_of(const struct access *access)
+{
+    const struct exec_worker *worker = access->warp->worker;
+    const bool tells = worker->function->info.converses || worker->function->fences;
+    if (worker->launch->cooperative && !(tells && access->causality->talks)) return EXEC_WRONG_GRID;
+    return tells ? EXEC_WRONG_UNFENCED : EXEC_WRONG_BLOCKS;
+}
+
+static void tell_all(const struct access *access, const struct at *at, const struct cell *cell)
+{
+    const struct by *change = is_too_early(access, cell);
+    if (is_modify(access) && is_unordered(access, &cell->modify))
+        tell(access, at, &cell->modify, EXEC_STORE, EXEC_WRONG_VOLATILE);
+    if (is_plain(access, cell) && is_unordered(access, &cell->write))
+        tell(access, at, &cell->write, EXEC_STORE, wrong_of(access));
+    else if (is_plain(access, cell) && is_stale(access, &cell->write))
+        tell(access, at, &cell->write, EXEC_STORE, EXEC_WRONG_UNACQUIRED);
+    if (change != NULL) tell(access, at, change, EXEC_ATOMIC, wrong_of(access));
+}
+
+/* What a strong access leaves for is_too_early. An atomic is late if another warp of its block has
+ * passed something new on since the last barrier. */
+static void leave_strong(const struct access *access, struct cell *cell, uint32_t epoch)
+{
+    const uint64_t index = access->block->index;
+    const enum exec_access kind = access->cache->access;
+    struct clocks *mine = &access->causality->of_block[index];
+    const uint32_t block = (uint32_t)index + 1, warp = access->warp->index + 1;
+    if (kind == EXEC_ATOMIC && mine->told_epoch != 0 && mine->told != warp &&
+        mine->told_at == mine->barriers) {
+        if (cell->late[0].block != block) cell->late[1] = cell->late[0];
+        cell->late[0] = (struct by){block, epoch, access->inst->position};
+    }
+    if (kind == EXEC_LOAD || access->looks & EXEC_LOOK_HEARS) {
+        mine->heard = true;
+        mine->spread = false;
+    }
+    if (kind == EXEC_LOAD || mine->released == NULL ||
+        mine->released->epochs[index] <= mine->told_epoch)
+        return;
+    mine->told = warp;
+    mine->told_epoch = mine->released->epochs[index];
+    mine->told_at = mine->barriers;
 }
 
 /* Updates the cell after an access, and the block's clock from it. An update by volatile accesses
@@ -544,6 +621,7 @@ static void leave(const struct access *access, struct cell *cell)
                         access->inst->position};
     if (is_plain(access, cell) && access->cache->access == EXEC_STORE)
         cell->write = (struct by){(uint32_t)block + 1, now, access->inst->position};
+    if (access->is_strong) leave_strong(access, cell, now);
     if (access->is_strong || cell->is_strong)
         strong(causality, access->block, cell, access->cache->access,
                access->looks & EXEC_LOOK_ACQUIRES);
@@ -593,16 +671,6 @@ static bool is_same(const struct access *access, unsigned first, unsigned end, u
     return true;
 }
 
-/* Blocks that never tell each other anything, except at the barriers of their clusters or of their
- * grid, are reported as what they are launched as. */
-static enum exec_wrong wrong_of(const struct access *access)
-{
-    const struct exec_worker *worker = access->warp->worker;
-    const bool tells = worker->function->info.converses || worker->function->fences;
-    if (worker->launch->cooperative && !(tells && access->causality->talks)) return EXEC_WRONG_GRID;
-    return tells ? EXEC_WRONG_UNFENCED : EXEC_WRONG_BLOCKS;
-}
-
 /* Race-checks an access to units of one line. `at`: the lane of the first unit. */
 static void touch_units(const struct access *access, struct exec_causal *causal, uint64_t index,
                         unsigned first, unsigned end, struct at at)
@@ -622,12 +690,7 @@ static void touch_units(const struct access *access, struct exec_causal *causal,
         const uint32_t lane = (k - first) / each;
         const struct at here = {at.lane + lane, at.offset + (uint64_t)lane * access->bytes};
         if (line->cells == NULL && (k < line->first || k >= line->end)) continue;
-        if (is_modify(access) && is_unordered(access, &cell->modify))
-            tell(access, &here, &cell->modify, EXEC_WRONG_VOLATILE);
-        if (is_plain(access, cell) && is_unordered(access, &cell->write))
-            tell(access, &here, &cell->write, wrong_of(access));
-        else if (is_plain(access, cell) && is_stale(access, &cell->write))
-            tell(access, &here, &cell->write, EXEC_WRONG_UNACQUIRED);
+        tell_all(access, &here, cell);
         leave(access, cell);
     }
 }

@@ -20,7 +20,9 @@
  * pass on what depends on their reads); strong and plain accesses to the same bytes are no race,
  * nor are accesses to memory that the host shares, nor a look before the act (grid_shadow.h), nor a
  * store of what is there already.
- * Atomics of scope .cta order nothing here.
+ * Atomics of scope .cta order nothing here. One case of strong and plain accesses is a race: a
+ * plain load, behind a barrier of its block, of what another block changes by an atomic of one warp
+ * after another of its warps has told that it is done, with no barrier between the two.
  *
  * Most memory is only accessed by whole rows of one block. So a line of memory has a single cell
  * for the part that a row touched, until another part is touched. A block that repeats an access

@@ -624,6 +624,7 @@ static void lower_atomic(struct lower *lower)
         note_atomic(lower, row);
         lower_note_look(lower, inst->cache,
                         strength(lower, at) | (part ? EXEC_LOOK_ALL : 0u) |
+                            (brings_news(lower) ? EXEC_LOOK_HEARS : 0u) |
                             (count == 2 && width == 4 ? EXEC_LOOK_SWAPS : 0u));
     }
     if (brings_news(lower)) {
