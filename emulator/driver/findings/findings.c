@@ -295,7 +295,7 @@ void findings_memory_gone(const struct memory_region *region)
 }
 
 void findings_memory_passes(struct operation *operation, enum races_mode mode,
-                            const struct memory_region *region)
+                            const struct memory_region *region, bool stays)
 {
     const struct races_rows whole = {
         region->address, region->size, region->size, 1, region->size, 1};
@@ -304,6 +304,14 @@ void findings_memory_passes(struct operation *operation, enum races_mode mode,
     races_freed(operation, region);
     initcheck_ends(region);
     races_forget_region(region);
+    if (stays) races_operation(operation, mode, &whole);
+}
+
+void findings_memory_misses(struct operation *operation, enum races_mode mode, uint64_t address,
+                            uint64_t bytes)
+{
+    races_fault(operation,
+                &(struct findings_access){.mode = mode, .address = address, .bytes = bytes});
 }
 
 void findings_unit_parsed(const struct ptx_module *unit, const char *text)

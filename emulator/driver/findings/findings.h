@@ -132,9 +132,13 @@ void findings_memory_pads(const struct races_rows *rows);
  * access. */
 void findings_memory_ends(const struct memory_region *region);
 void findings_memory_gone(const struct memory_region *region);
-/* An operation allocates (RACES_WRITE) or frees (RACES_FREE) the region in stream order. */
+/* An operation allocates (RACES_WRITE) or frees (RACES_FREE) the region in stream order. `stays`:
+ * it keeps its address while it is free, so that work can still race with the free. */
 void findings_memory_passes(struct operation *operation, enum races_mode mode,
-                            const struct memory_region *region);
+                            const struct memory_region *region, bool stays);
+/* An operation finds that other work has freed the memory that it was to touch. */
+void findings_memory_misses(struct operation *operation, enum races_mode mode, uint64_t address,
+                            uint64_t bytes);
 struct ptx_module;
 /* `unit` was parsed from `text`, which may quote lines of its source code as comments. */
 void findings_unit_parsed(const struct ptx_module *unit, const char *text);

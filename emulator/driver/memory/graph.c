@@ -122,7 +122,7 @@ static enum timeline_ran run_change(struct operation *operation, enum races_mode
 {
     const struct memory_region *region = memory_find(operation->record.address);
     if (region == NULL) return TIMELINE_RAN; /* it ended with its context */
-    findings_memory_passes(operation, mode, region);
+    findings_memory_passes(operation, mode, region, true);
     memset(region->bytes, MEMORY_POISON, region->size);
     return TIMELINE_RAN;
 }

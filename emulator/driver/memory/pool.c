@@ -308,12 +308,16 @@ CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
     return CUDA_SUCCESS;
 }
 
-/* The memory exists for work ordered behind the allocation, until work ordered before the free. */
+/* The memory exists for work ordered behind the allocation, until work ordered before the free. If
+ * it is gone, a free that nothing orders behind the allocation has run before it. */
 static enum timeline_ran run_allocate(struct operation *operation)
 {
     const struct memory_region *region = memory_find(operation->record.address);
-    if (region == NULL) return TIMELINE_RAN;
-    findings_memory_passes(operation, RACES_WRITE, region);
+    if (region != NULL)
+        findings_memory_passes(operation, RACES_WRITE, region, false);
+    else
+        findings_memory_misses(operation, RACES_WRITE, operation->record.address,
+                               *(const uint64_t *)(const void *)operation->payload);
     return TIMELINE_RAN;
 }
 
@@ -355,10 +359,11 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
     if (needed > reserved)
         pool_gains(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, needed - reserved);
     pool_gains(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, bytesize);
-    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
+    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, sizeof(uint64_t));
     if (operation != NULL) {
         call_plain_name(operation->record.name, sizeof operation->record.name, thread.call.name);
         operation->record.address = *dptr;
+        *(uint64_t *)(void *)operation->payload = bytesize;
         operation->run = run_allocate;
     }
     return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
@@ -400,7 +405,7 @@ static void release_at(uint64_t address, uint64_t caller)
 static enum timeline_ran run_free(struct operation *operation)
 {
     const struct memory_region *region = memory_find(operation->record.address);
-    if (region != NULL) findings_memory_passes(operation, RACES_FREE, region);
+    if (region != NULL) findings_memory_passes(operation, RACES_FREE, region, false);
     release_at(operation->record.address, operation->record.caller);
     return TIMELINE_RAN;
 }
