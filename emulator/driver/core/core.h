@@ -66,6 +66,7 @@ struct thread {
     bool per_thread; /* the current driver call takes stream 0 for the thread's own default
                         stream */
     bool in_host_function;
+    bool reads_late; /* the copies that it asks for may read their sources when they run */
     struct timeline_op *host_op;      /* operation of the running host function; NULL: none runs */
     unsigned polls;                   /* successive queries that returned "not ready" */
     CUstreamCaptureMode capture_mode; /* cuThreadExchangeStreamCaptureMode */

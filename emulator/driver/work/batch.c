@@ -41,6 +41,12 @@ static CUresult check_order(CUmemcpySrcAccessOrder order, unsigned flags)
                                                                          : CUDA_SUCCESS;
 }
 
+/* Sources that are read in the order of the stream, or whenever, must stay until they are. */
+static bool is_late(CUmemcpySrcAccessOrder order)
+{
+    return order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+}
+
 /* Waits for the copies if the sources may be freed as soon as the call returns. */
 static CUresult finish_sources(bool during_call, CUstream stream)
 {
@@ -61,11 +67,14 @@ CUresult driver_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t 
     TRY(check_capture(stream));
     for (size_t i = 0; i < numAttrs; i++) {
         TRY(check_order(attrs[i].srcAccessOrder, attrs[i].flags));
-        during_call |= attrs[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+        during_call |= !is_late(attrs[i].srcAccessOrder);
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0, run = 0; i < count; i++) {
+        if (run + 1 < numAttrs && attrsIdxs[run + 1] == i) run++;
+        thread.reads_late = is_late(attrs[run].srcAccessOrder);
         CUresult code = sizes[i] > 0 ? driver_cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream)
                                      : CUDA_ERROR_INVALID_VALUE;
+        thread.reads_late = false;
         if (code == CUDA_SUCCESS) continue;
         if (failIdx != NULL) *failIdx = i;
         return code;
@@ -133,8 +142,12 @@ static CUresult copy_all(const CUDA_MEMCPY3D_BATCH_OP *ops, CUDA_MEMCPY3D *copie
 {
     for (*failed = 0; *failed < count; ++*failed)
         TRY(describe_one(&ops[*failed], &copies[*failed]));
-    for (*failed = 0; *failed < count; ++*failed)
-        TRY(driver_cuMemcpy3DAsync(&copies[*failed], stream));
+    for (*failed = 0; *failed < count; ++*failed) {
+        thread.reads_late = is_late(ops[*failed].srcAccessOrder);
+        const CUresult code = driver_cuMemcpy3DAsync(&copies[*failed], stream);
+        thread.reads_late = false;
+        TRY(code);
+    }
     return CUDA_SUCCESS;
 }
 
@@ -154,8 +167,7 @@ CUresult driver_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opLi
     free(copies);
     if (code != CUDA_SUCCESS && failIdx != NULL) *failIdx = failed;
     TRY(code);
-    for (size_t i = 0; i < numOps; i++)
-        during_call |= opList[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    for (size_t i = 0; i < numOps; i++) during_call |= !is_late(opList[i].srcAccessOrder);
     return finish_sources(during_call, hStream);
 }
 

@@ -311,8 +311,9 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     const bool captured = stream->captured != NULL;
     const bool is_box = copy->to_array.array != NULL || copy->from_array.array != NULL;
     if (!captured || !is_box) flatten(copy); /* rows of an array stay rows in its parameters */
-    const bool staged = !captured && copy->from.place == TRACE_PAGEABLE && !is_host(copy->to.place);
-    copy->asynchronous = asynchronous && !captured;
+    const bool to_device = copy->from.place == TRACE_PAGEABLE && !is_host(copy->to.place);
+    const bool staged = to_device && !captured && !thread.reads_late;
+    copy->asynchronous = asynchronous && !captured && !(to_device && thread.reads_late);
     if (staged) {
         TRY(stage_behind(handle, &stream, copy, asynchronous));
         thread_spend((double)timeline_staging_time(work_of(copy).bytes));
