@@ -363,6 +363,21 @@ START_TEST(every_unsupported_function_says_so)
 }
 END_TEST
 
+/* A loader that asks for a table of functions gives up where one is missing. */
+START_TEST(every_name_of_nvidias_driver_is_there)
+{
+    static const char *const names[] = {
+#define EXPORT(name) #name,
+#include "tests/driver/exports.def"
+#undef EXPORT
+    };
+    void *self = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_msg(dlsym(self, names[i]) != NULL, "%s is not exported", names[i]);
+    dlclose(self);
+}
+END_TEST
+
 START_TEST(functions_are_found_by_name_and_version)
 {
     void *function;
@@ -475,6 +490,7 @@ int main(void)
     tcase_add_test(tcase, every_error_has_a_name_and_a_sentence);
     tcase_add_test(tcase, an_unsupported_function_names_itself);
     tcase_add_test(tcase, every_unsupported_function_says_so);
+    tcase_add_test(tcase, every_name_of_nvidias_driver_is_there);
     tcase_add_test(tcase, functions_are_found_by_name_and_version);
     tcase_add_test(tcase, every_name_of_the_toolkits_stub_is_exported);
     tcase_add_test(tcase, nothing_else_is_exported);
