@@ -35,7 +35,7 @@ static const char kernels[] =
          "tex.grad.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1, %f1}], {%f1, %f1},\n"
          "    {%f1, %f1}; ret; }\n";
 
-static CUresult run(const char *name, uint64_t object, CUdeviceptr out, int x)
+static void launch(const char *name, uint64_t object, CUdeviceptr out, int x)
 {
     static CUmodule module;
     CUfunction kernel;
@@ -43,6 +43,11 @@ static CUresult run(const char *name, uint64_t object, CUdeviceptr out, int x)
     OK(cuModuleGetFunction(&kernel, module, name));
     void *parameters[] = {&object, &out, &x};
     OK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+}
+
+static CUresult run(const char *name, uint64_t object, CUdeviceptr out, int x)
+{
+    launch(name, object, out, x);
     return cuCtxSynchronize();
 }
 
@@ -190,6 +195,29 @@ START_TEST(a_texture_reads_what_is_there)
     OK(cuTexObjectDestroy(texture));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(texture));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuTexObjectGetTextureDesc(&sampling, texture));
+}
+END_TEST
+
+/* tests/gpu/texture_ends.cu asks a GPU. */
+START_TEST(what_was_launched_finds_what_ends_behind_it)
+{
+    unsigned in[16], out[4];
+    test_context(_i);
+    CUarray array = make_array(16, 0, 0);
+    CUtexObject texture = make_texture(array, 0);
+    CUdeviceptr p = test_device(16);
+    for (unsigned i = 0; i < 16; i++) in[i] = i * i + 3;
+    OK(cuMemcpyHtoA(array, 0, in, sizeof in));
+    launch("fetch", texture, p, 5);
+    OK(cuTexObjectDestroy(texture));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(texture));
+    OK(cuMemcpyDtoH(out, p, sizeof out));
+    ck_assert_uint_eq(out[0], 28);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+    texture = make_texture(array, 0);
+    launch("fetch", texture, p, 5);
+    OK(cuTexObjectDestroy(texture));
+    FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, run("fetch", texture, p, 5));
 }
 END_TEST
 
@@ -372,9 +400,6 @@ START_TEST(objects_that_cannot_be_are_refused)
     OK(cuSurfObjectDestroy(object));
     OK(cuSurfObjectDestroy(0));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&object, &resource, NULL, NULL));
-    sampling.filterMode = CU_TR_FILTER_MODE_LINEAR;
-    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectCreate(&object, &resource, &sampling, NULL));
-    sampling.filterMode = CU_TR_FILTER_MODE_POINT;
     sampling.flags = 0;
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY; /* but the array has no levels */
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuTexObjectCreate(&object, &resource, &sampling, NULL));
@@ -417,6 +442,7 @@ int main(void)
     tcase_add_test(tcase, arrays_that_cannot_be_are_refused);
     tcase_add_loop_test(tcase, bytes_go_in_and_out, 0, ORDERS);
     tcase_add_loop_test(tcase, a_texture_reads_what_is_there, 0, ORDERS);
+    tcase_add_loop_test(tcase, what_was_launched_finds_what_ends_behind_it, 0, ORDERS);
     tcase_add_loop_test(tcase, a_kernels_mistake_is_named, 0,
                         (int)(sizeof mistakes / sizeof *mistakes));
     tcase_add_loop_test(tcase, a_captured_copy_says_which_part_of_which_array, 0, ORDERS);

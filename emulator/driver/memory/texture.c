@@ -24,7 +24,7 @@ struct texture {
 
 static struct texture *texture_find(uint64_t handle, bool surface)
 {
-    const struct exec_texture *bound = exec_texture_find(handle);
+    const struct exec_texture *bound = exec_texture_find(handle, EXEC_NO_GRID);
     if (bound == NULL || bound->surface != surface) return NULL;
     return (struct texture *)(uintptr_t)((uintptr_t)bound - offsetof(struct texture, bound));
 }
@@ -205,8 +205,6 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
     bound->bias = sampling->mipmapLevelBias;
     bound->least = sampling->minMipmapLevelClamp;
     bound->most = sampling->maxMipmapLevelClamp;
-    if (bound->filters && bound->texel < EXEC_TEXEL_F16 && !bound->promotes)
-        return refuse("textures that filter integers");
     return CUDA_SUCCESS;
 }
 
@@ -304,15 +302,37 @@ static enum trace_what what_of(const struct texture *texture)
     return texture->bound.surface ? TRACE_SURFACE : TRACE_TEXTURE;
 }
 
+static void texture_free(struct texture *texture)
+{
+    if (texture == NULL) return;
+    exec_texture_remove(texture->handle);
+    free(texture->levels);
+    object_free(&texture->object);
+}
+
+/* Kernels that were launched before the object ended find it as it was, as on an H200, whose call
+ * does not wait for them. So the latest ones that have ended are kept. */
+static void keep_for_pending(struct texture *texture)
+{
+    enum { KEPT = 4096 };
+    static struct texture *kept[KEPT];
+    static size_t next;
+    exec_texture_end(texture->handle, thread.call.request);
+    texture_free(kept[next]);
+    kept[next] = texture;
+    next = (next + 1) % KEPT;
+}
+
 /* Ends a texture or surface object. */
 static void texture_end(struct object *object, bool implicit)
 {
     struct texture *texture = (struct texture *)object;
     trace_object(object, TRACE_DESTROY, what_of(texture), implicit ? TRACE_IMPLICIT : 0);
-    exec_texture_remove(texture->handle);
-    free(texture->levels);
     object_remove(object);
-    object_free(object);
+    if (timeline_is_idle(driver.timeline))
+        texture_free(texture);
+    else
+        keep_for_pending(texture);
 }
 
 /* Gives the bound texture or surface its handle and makes it valid. Takes ownership of

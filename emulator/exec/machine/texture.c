@@ -5,9 +5,14 @@
 
 #include <stddef.h>
 
+struct entry {
+    const struct exec_texture *texture; /* NULL: removed */
+    uint64_t from;                      /* the first grid for which it has ended */
+};
+
 /* Handles count up, so that the handle of a removed object is never reused. */
 static struct textures {
-    const struct exec_texture **entries; /* indexed by handle - 1; NULL: removed */
+    struct entry *entries; /* indexed by handle - 1 */
     size_t count, room;
 } textures;
 
@@ -15,23 +20,30 @@ uint64_t exec_texture_add(const struct exec_texture *texture)
 {
     if (!array_grow(&textures.entries, textures.count, &textures.room, sizeof *textures.entries))
         return 0;
-    textures.entries[textures.count++] = texture;
+    textures.entries[textures.count++] = (struct entry){texture, EXEC_NO_GRID};
     return textures.count;
 }
 
 void exec_texture_remove(uint64_t handle)
 {
-    if (handle - 1 < textures.count) textures.entries[handle - 1] = NULL;
+    if (handle - 1 < textures.count) textures.entries[handle - 1].texture = NULL;
 }
 
-const struct exec_texture *exec_texture_find(uint64_t handle)
+void exec_texture_end(uint64_t handle, uint64_t from)
 {
-    return handle - 1 < textures.count ? textures.entries[handle - 1] : NULL;
+    if (handle - 1 < textures.count) textures.entries[handle - 1].from = from;
+}
+
+const struct exec_texture *exec_texture_find(uint64_t handle, uint64_t grid)
+{
+    if (handle - 1 >= textures.count) return NULL;
+    const struct entry *entry = &textures.entries[handle - 1];
+    return grid < entry->from || entry->from == EXEC_NO_GRID ? entry->texture : NULL;
 }
 
 const struct memory_region *exec_texture_region(uint64_t handle, bool *several)
 {
-    const struct exec_texture *texture = exec_texture_find(handle);
+    const struct exec_texture *texture = exec_texture_find(handle, 0);
     *several = texture != NULL && texture->level_count > 0;
     return texture != NULL ? memory_find(texture->address) : NULL;
 }

@@ -71,10 +71,17 @@ struct exec_texture {
 uint64_t exec_texture_add(const struct exec_texture *texture);
 void exec_texture_remove(uint64_t handle);
 
-/* Returns the handle's object; NULL: there is none, or it was removed. */
-const struct exec_texture *exec_texture_find(uint64_t handle);
+/* The object ends for all grids whose `grid_id` is `from` or more: those before were launched while
+ * it was there. It must stay in place until it is removed. */
+void exec_texture_end(uint64_t handle, uint64_t from);
 
-/* Returns the region that the object's texels are in; NULL: there is no such object, or no region.
+/* Returns the handle's object as the grid of that `grid_id` finds it; NULL: there is none, it has
+ * ended or was removed. No grid has EXEC_NO_GRID, which finds what has not ended. */
+#define EXEC_NO_GRID UINT64_MAX
+const struct exec_texture *exec_texture_find(uint64_t handle, uint64_t grid);
+
+/* Returns the region that the object's texels are in, though it may have ended; NULL: there is no
+ * such object, or no region.
  * *several: it has several levels, which may be in other regions, too. */
 const struct memory_region *exec_texture_region(uint64_t handle, bool *several);
 

@@ -54,7 +54,7 @@ static const struct exec_texture *texture_of(const struct exec_warp *warp,
     u32 others = 0;
     EXEC_FOR_LANES others |= handles[l] != handle ? 1u << l : 0;
     if (others & warp->mask) return NULL;
-    const struct exec_texture *texture = exec_texture_find(handle);
+    const struct exec_texture *texture = exec_texture_find(handle, warp->worker->launch->grid_id);
     const bool fits = texture != NULL && !texture->surface && texture->level_count == 0 &&
                       access->dimensions == texture->dimensions && !texture->cube &&
                       !texture->srgb && !access->cube && access->layered == texture->layered &&
@@ -62,9 +62,11 @@ static const struct exec_texture *texture_of(const struct exec_warp *warp,
     return fits ? texture : NULL;
 }
 
-/* Clamping signed fractions to -1 and filtering half floats are done lane by lane only. */
+/* Clamping signed fractions to -1 and filtering half floats and integers are done lane by lane
+ * only. */
 static bool can_convert(const struct exec_texture *texture, bool filters)
 {
+    if (filters && !texel_is_real(texture)) return false;
     switch (texture->texel) {
     case EXEC_TEXEL_S8:
     case EXEC_TEXEL_S16:
@@ -414,7 +416,7 @@ static bool sample_row(struct exec_warp *warp, const struct exec_inst *inst)
     s.access = inst->extra;
     s.texture = texture_of(warp, inst, s.access);
     if (s.texture == NULL) return false;
-    s.filters = s.access->real && s.texture->filters && texel_is_real(s.texture);
+    s.filters = s.access->real && s.texture->filters;
     const unsigned char *texels = texels_of(&s);
     if (texels == NULL || !can_convert(s.texture, s.filters) || !can_address(&s) ||
         !find_texels(&s) || !take_values(&s, texels))

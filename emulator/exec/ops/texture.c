@@ -69,7 +69,7 @@ static bool image_find(struct image_lane *at, bool surface)
 {
     const uint64_t handle = ((const uint64_t *)exec_slot(at->warp, at->inst->a))[at->lane];
     const struct exec_image_access *access = at->access;
-    at->texture = exec_texture_find(handle);
+    at->texture = exec_texture_find(handle, at->warp->worker->launch->grid_id);
     if (at->texture == NULL || at->texture->surface != surface) {
         exec_stop(at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
                   &(struct exec_reason){.finding = at->texture == NULL ? FINDING_IMAGE_OF_NO_OBJECT
@@ -405,6 +405,19 @@ static float sum_fractions(enum exec_texel texel, const float values[8], const i
     return (float)(fmax(whole, -most) / most);
 }
 
+/* Sums integers as an H200 does: those of 8 and 16 bits to the nearest, a half upwards, those of 32
+ * bits downwards. */
+static uint32_t sum_integers(enum exec_texel texel, const uint32_t bits[8],
+                             const int32_t weights[8], unsigned count)
+{
+    const bool is_wide = texel == EXEC_TEXEL_U32 || texel == EXEC_TEXEL_S32;
+    const bool of_sign = texel >= EXEC_TEXEL_S8;
+    int64_t sum = is_wide ? 0 : TEXEL_WHOLE / 2;
+    for (unsigned i = 0; i < count; i++)
+        sum += (of_sign ? (int64_t)(int32_t)bits[i] : (int64_t)bits[i]) * weights[i];
+    return (uint32_t)(sum < 0 ? ~(~sum / TEXEL_WHOLE) : sum / TEXEL_WHOLE);
+}
+
 /* A one-dimensional texture is read like a row of a two-dimensional one, half way between that row
  * and the one below. This makes a difference where the second dimension has a border. */
 static unsigned filtered_dimensions(const struct image_lane *at, struct footprint *footprint)
@@ -421,7 +434,10 @@ static unsigned filtered_dimensions(const struct image_lane *at, struct footprin
 struct texels {
     unsigned count;
     int32_t weights[8];
-    float values[4][8];
+    union {
+        float values[4][8];
+        uint32_t bits[4][8]; /* of integers that stay integers */
+    };
 };
 
 /* Divides the weight of a cube corner's missing texel among the other three. */
@@ -472,7 +488,7 @@ static bool surround(struct image_lane *at, int32_t level, struct texels *texels
         else if (!read_anywhere(at, index, &texel))
             return false;
         at->layer = layer;
-        for (unsigned k = 0; k < 4; k++) texels->values[k][texels->count + corner] = texel.real[k];
+        for (unsigned k = 0; k < 4; k++) texels->bits[k][texels->count + corner] = texel.bits[k];
     }
     texels->count += corners;
     return true;
@@ -482,10 +498,14 @@ static void add_up(const struct exec_texture *texture, const struct texels *texe
                    union image_texel *result)
 {
     for (unsigned k = 0; k < 4; k++)
-        result->real[k] =
-            texture->texel >= EXEC_TEXEL_F16 || is_srgb(texture, k)
-                ? sum_floats(texels->values[k], texels->weights, texels->count)
-                : sum_fractions(texture->texel, texels->values[k], texels->weights, texels->count);
+        if (!texel_is_real(texture))
+            result->bits[k] =
+                sum_integers(texture->texel, texels->bits[k], texels->weights, texels->count);
+        else
+            result->real[k] = texture->texel >= EXEC_TEXEL_F16 || is_srgb(texture, k)
+                                  ? sum_floats(texels->values[k], texels->weights, texels->count)
+                                  : sum_fractions(texture->texel, texels->values[k],
+                                                  texels->weights, texels->count);
 }
 
 static bool filter(struct image_lane *at, union image_texel *result)
@@ -547,7 +567,7 @@ static void take_place(struct image_lane *at)
 /* Samples one level, or a texture without levels. */
 static bool sample_level(struct image_lane *at, union image_texel *result)
 {
-    if (at->texture->filters && texel_is_real(at->texture)) return filter(at, result);
+    if (at->texture->filters) return filter(at, result);
     const struct footprint footprint = footprint_of(at, false);
     if (!read_anywhere(at, footprint.near, result)) return false;
     end_fractions(at->texture, result);
