@@ -71,6 +71,8 @@ void ptx_location_parse(struct ptx_parser *p); /* from behind .loc */
 
 /* ptx/parse_instruction.c */
 void ptx_instruction_parse(struct ptx_parser *p);
+/* Appends to the body, at the location of the latest .loc. */
+void ptx_instruction_place(struct ptx_parser *p, struct ptx_instruction *instruction);
 
 /* ptx/parse_operand.c */
 /* Parses one operand. `kind` is its letter in the shape, or 0. The name of a label or table is
@@ -78,6 +80,10 @@ void ptx_instruction_parse(struct ptx_parser *p);
 struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx_token *name);
 /* Parses what follows `call` and its modifiers. */
 const struct ptx_call *ptx_call_parse(struct ptx_parser *p);
+
+/* ptx/element.c */
+/* Parses `[index]` behind an array's name. Returns the element as an address, or as a symbol. */
+struct ptx_operand ptx_element_parse(struct ptx_parser *p, struct ptx_operand array, bool address);
 
 /* ptx/parts.c: parts of registers, `.b0`, `.h10`, of video instructions */
 uint16_t ptx_parts_parse(struct ptx_parser *p); /* at the token behind a register; 0: no parts */

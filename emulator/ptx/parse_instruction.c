@@ -245,7 +245,7 @@ static void read_guard(struct ptx_parser *p, struct ptx_instruction *instruction
         ptx_fail(p, &name, "%s is not a predicate register.", ptx_show(&name, buffer));
 }
 
-static void place(struct ptx_parser *p, struct ptx_instruction *instruction)
+void ptx_instruction_place(struct ptx_parser *p, struct ptx_instruction *instruction)
 {
     struct ptx_body *body = &p->body;
     if (body->location_is_new) {
@@ -291,5 +291,5 @@ void ptx_instruction_parse(struct ptx_parser *p)
     } else {
         read_operands(p, &instruction, &start);
     }
-    place(p, &instruction);
+    ptx_instruction_place(p, &instruction);
 }

@@ -243,6 +243,7 @@ static struct ptx_operand word_operand(struct ptx_parser *p, char kind, struct p
 
     struct ptx_operand symbol = plain(PTX_OPERAND_SYMBOL);
     if (find_symbol(p, name, &symbol)) {
+        if (ptx_at_sign(p, '[')) return ptx_element_parse(p, symbol, kind == 'A');
         symbol.offset = parse_offset(p);
         return symbol;
     }

@@ -703,6 +703,54 @@ START_TEST(a_wide_load_may_end_behind_shared_memory)
 }
 END_TEST
 
+/* `a[2]` and `a[%r]`: which words of the arrays are read, as the code that ptxas of CUDA 13.0 makes
+ * of the same text. Its .v4 counts floats, rows do not count, and a product has 32 bits. */
+START_TEST(elements_of_arrays)
+{
+    static const struct {
+        const char *accesses;
+        uint32_t expected;
+    } rows[] = {
+        {"ld.global.u32 %r, words[2];", 12},
+        {"ld.global.u32 %r, words[%i];", 13},
+        {"ld.global.u32 %r, words[%wide];", 13},
+        {"ld.global.u32 %r, words[%high];", 13},
+        {"@%no ld.global.u32 %r, words[%i];", 9},
+        {"ld.global.u32 %r, grid[%i];", 23},
+        {"ld.global.v4.u32 {%i, %r, %high, %w}, fours[%four];", 35},
+        {"ld.const.u32 %r, fixed[%i];", 43},
+        {"st.shared.u32 room[%i], %i;\nld.shared.u32 %r, [room+12];", 3},
+        {"st.local.u32 own[%i], %i;\nld.local.u32 %r, own[3];", 3},
+        {"mov.u64 %at, words[1];\nld.global.u32 %r, [%at];", 11},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        void *out;
+        const uint64_t parameter = device_buffer(256, &out);
+        used = 0;
+        say(".version 8.0\n.target sm_80\n.address_size 64\n"
+            ".global .u32 words[4] = {10, 11, 12, 13};\n"
+            ".global .u32 grid[2][3] = {{20, 21, 22}, {23, 24, 25}};\n"
+            ".global .align 16 .v4 .u32 fours[2] = {{30, 31, 32, 33}, {34, 35, 36, 37}};\n"
+            ".const .u32 fixed[4] = {40, 41, 42, 43};\n.shared .u32 room[4];\n"
+            ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r, %%i, %%four, %%high, %%w;\n"
+            ".reg .b64 %%p, %%wide, %%at;\n.reg .pred %%no;\n.local .u32 own[4];\n"
+            "ld.param.u64 %%p, [p];\nmov.u32 %%i, 3;\nmov.u32 %%four, 4;\nmov.u64 %%wide, 3;\n"
+            "mov.u32 %%high, 0x40000003;\nsetp.eq.u32 %%no, %%i, 4;\nmov.u32 %%r, 9;\n%s\n"
+            "st.global.u32 [%%p], %%r;\nret;\n}\n",
+            rows[k].accesses);
+        struct exec_program *program = device_program(text);
+        struct device_run launch = {
+            .program = program, .name = "k", .blocks = 1, .threads = 1, .parameters = &parameter};
+        ck_assert_msg(device_launch(&launch) == EXEC_DONE, "%s: %s", rows[k].accesses,
+                      device_sentence(&launch));
+        ck_assert_msg(*(uint32_t *)out == rows[k].expected, "%s: %u", rows[k].accesses,
+                      *(uint32_t *)out);
+        exec_program_destroy(program);
+        device_reset();
+    }
+}
+END_TEST
+
 /* Of a module's .shared variables a kernel has those that it names, and those that device functions
  * have that it can reach: separately compiled kernels of one program may have more together than a
  * block can hold. ptxas of CUDA 13.0 counts the same. */
@@ -846,6 +894,7 @@ int main(void)
     tcase_add_test(tests, faults_say_what_happened);
     tcase_add_test(tests, a_load_may_go_on_into_padding);
     tcase_add_test(tests, a_wide_load_may_end_behind_shared_memory);
+    tcase_add_test(tests, elements_of_arrays);
     tcase_add_test(tests, shared_memory_of_a_module);
     tcase_add_test(tests, dynamic_shared_memory_is_aligned);
     tcase_add_test(tests, counts_of_accesses);
