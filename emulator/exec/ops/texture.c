@@ -79,9 +79,11 @@ static bool image_find(struct image_lane *at, bool surface)
                                         .name = access->name});
         return false;
     }
+    /* By index an H200 reads 0 here. */
+    const bool of_row = access->real && access->dimensions == 1 && at->texture->dimensions == 2;
     if (access->dimensions == 0 ||
-        (at->texture->dimensions == access->dimensions && at->texture->layered == access->layered &&
-         at->texture->cube == access->cube))
+        ((at->texture->dimensions == access->dimensions || of_row) &&
+         at->texture->layered == access->layered && at->texture->cube == access->cube))
         return true;
     exec_stop(at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
               &(struct exec_reason){.finding = FINDING_TEXTURE_OF_OTHER_SHAPE,
@@ -308,6 +310,14 @@ struct footprint {
     int32_t weight[3]; /* parts of TEXEL_WHOLE */
 };
 
+/* The dimensions that are sampled: a texture of two with one coordinate is read at 0 of the other.
+ */
+static unsigned dimensions_of(const struct image_lane *at)
+{
+    const unsigned given = at->access->dimensions, there = at->texture->dimensions;
+    return given == 1 && there == 2 ? there : given;
+}
+
 static struct footprint footprint_of(const struct image_lane *at, bool filters)
 {
     const struct exec_texture *texture = at->texture;
@@ -316,7 +326,7 @@ static struct footprint footprint_of(const struct image_lane *at, bool filters)
      * others. */
     const bool clamps = filters && !(texture->cube && texture->seamless);
     struct footprint footprint = {{0, 0, 0}, {0, 0, 0}};
-    for (unsigned d = 0; d < at->access->dimensions; d++) {
+    for (unsigned d = 0; d < dimensions_of(at); d++) {
         double place = in_texels(texture, d, at->place[d], sizes[d]) - (filters ? 0.5 : 0.0);
         if (clamps && texel_mode(texture, d) == EXEC_ADDRESS_CLAMP)
             place = fmin(fmax(place, 0), sizes[d] - 1);
@@ -422,9 +432,9 @@ static uint32_t sum_integers(enum exec_texel texel, const uint32_t bits[8],
  * and the one below. This makes a difference where the second dimension has a border. */
 static unsigned filtered_dimensions(const struct image_lane *at, struct footprint *footprint)
 {
-    if (at->access->dimensions != 1 || at->access->layered ||
-        at->texture->addressing[1] != EXEC_ADDRESS_BORDER)
-        return at->access->dimensions;
+    const unsigned dimensions = dimensions_of(at);
+    if (dimensions != 1 || at->access->layered || at->texture->addressing[1] != EXEC_ADDRESS_BORDER)
+        return dimensions;
     footprint->near[1] = -1;
     footprint->weight[1] = TEXEL_WHOLE / 2;
     return 2;
