@@ -113,6 +113,8 @@ PUBLIC unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
     (void)cookie;
     if (lmid != LM_ID_BASE) return 0;
+    const char *driver = own_file("libcuda.so.1");
+    if (driver != NULL) patch_variables(map, driver);
     if (strcmp(last_part(map->l_name), "libcudart.so.13") == 0)
         runtime = map;
     else if (new_count < NEW_MOST)

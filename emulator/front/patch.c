@@ -235,6 +235,83 @@ void patch_runtime(const struct link_map *object, const struct link_map *runtime
     unmap_file(&file);
 }
 
+/* ---- variables that are called as functions ------------------------------------------------ */
+
+/* The name of a public pointer that may be called as one of the driver's functions, or NULL. */
+static const char *pointer_name(const struct symbols *symbols, size_t i)
+{
+    const ElfW(Sym) *symbol = &symbols->rows[i];
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx == SHN_UNDEF ||
+        symbol->st_size != sizeof(void *) || symbol->st_name >= symbols->names_size)
+        return NULL;
+    const char *name = symbols->names + symbol->st_name;
+    return strncmp(name, "cu", 2) == 0 ? name : NULL;
+}
+
+static bool has_pointers(const struct symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->count; i++)
+        if (pointer_name(symbols, i) != NULL) return true;
+    return false;
+}
+
+/* The symbols as the dynamic linker reads them. */
+static ElfW(Sym) * symbols_of(const struct link_map *object)
+{
+    const ElfW(Dyn) *row = object->l_ld;
+    while (row->d_tag != DT_SYMTAB && row->d_tag != DT_NULL) row++;
+    if (row->d_tag == DT_NULL) return NULL;
+    const ElfW(Addr) at = row->d_un.d_ptr; /* an address already, or to become one */
+    return (ElfW(Sym) *)(at < object->l_addr ? object->l_addr + at : at);
+}
+
+/* The protection of what the file has at this address. */
+static int protection_of(const struct file *file, ElfW(Addr) value)
+{
+    const ElfW(Ehdr) *start = (const void *)file->bytes;
+    if (!is_inside(file, start->e_phoff, (uint64_t)start->e_phnum * sizeof(ElfW(Phdr))))
+        return PROT_READ;
+    const ElfW(Phdr) *parts = (const void *)(file->bytes + start->e_phoff);
+    for (size_t i = 0; i < start->e_phnum; i++)
+        if (parts[i].p_type == PT_LOAD && value - parts[i].p_vaddr < parts[i].p_memsz)
+            return (parts[i].p_flags & PF_R ? PROT_READ : 0) |
+                   (parts[i].p_flags & PF_W ? PROT_WRITE : 0) |
+                   (parts[i].p_flags & PF_X ? PROT_EXEC : 0);
+    return PROT_READ;
+}
+
+/* A hidden symbol binds where it is defined. */
+static void hide(ElfW(Sym) * symbol, int protection)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = (uintptr_t)symbol / page * page;
+    const size_t bytes = (uintptr_t)(symbol + 1) - first;
+    if (mprotect((void *)first, bytes, protection | PROT_WRITE) != 0) return;
+    symbol->st_other = (unsigned char)((symbol->st_other & ~3u) | STV_HIDDEN);
+    mprotect((void *)first, bytes, protection);
+}
+
+void patch_variables(const struct link_map *object, const char *driver)
+{
+    const struct link_map ours_map = {.l_name = (char *)driver};
+    struct file file, our_file;
+    struct symbols theirs, ours;
+    ElfW(Sym) *symbols = symbols_of(object);
+    if (*object->l_name == '\0' || symbols == NULL || !map_file(object, &file)) return;
+    if (find_symbols(&file, SHT_DYNSYM, &theirs) && has_pointers(&theirs) &&
+        map_file(&ours_map, &our_file)) {
+        const ElfW(Addr) at = (ElfW(Addr))symbols - object->l_addr;
+        const int protection = protection_of(&file, at);
+        const bool known = find_symbols(&our_file, SHT_DYNSYM, &ours);
+        for (size_t i = 0; i < theirs.count && known; i++) {
+            const char *name = pointer_name(&theirs, i);
+            if (name != NULL && find_function(&ours, name) != NULL) hide(&symbols[i], protection);
+        }
+        unmap_file(&our_file);
+    }
+    unmap_file(&file);
+}
+
 uintptr_t patch_function(const struct link_map *object, const char *name)
 {
     struct file file;

@@ -219,6 +219,12 @@ errors: 0'
     run "$subjects/front_bindings" "$subjects/cuda/bindings/other/runtime.test.so"
     grep -q '^_cudaGetDeviceCount: 999' out || wrong 'a module of another folder keeps its own'
     ;;
+variables)
+    run "$subjects/front_variables" "$subjects/libfront_variables_of.so"
+    gives 0 1
+    run "$subjects/front_variables_linked"
+    gives 0 1
+    ;;
 tables)
     askers=$subjects/usr/lib
     run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcutensor.so" "$askers/libnvrtc.so" \
