@@ -268,6 +268,11 @@ run "$subjects/subject_machine" run_well
 exits 1 'machine code only'
 says 'no PTX'
 says '-gencode arch=compute_75,code=compute_75'
+cp "$subjects/subject_machine" libnccl.so.2
+run ./libnccl.so.2 run_well
+exits 1 'machine code of a library that nobody builds himself'
+says 'MPI or Gloo on the host'
+! grep -qF -e -gencode said || wrong 'no advice on building NCCL'
 
 run --order=nonsense "$subject" exit 0
 exits 125 '--order=nonsense'

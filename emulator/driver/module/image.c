@@ -291,20 +291,39 @@ failed:
     return result;
 }
 
-/* Reports why an image does not load. For PyTorch's libraries the finding says what their users can
- * do. */
+/* Libraries that nobody builds himself, by the beginning of the file name: what is not supported,
+ * and what their users can do. */
+static const struct ready_made {
+    const char *begin, *detail;
+} ready_made[] = {
+    {"libnccl", "NCCL: the library carries machine code only, and has no other way. Use one device "
+                "and no communicator, copies between devices (cudaMemcpyPeer), or MPI or Gloo on "
+                "the host"},
+};
+
+static const struct ready_made *ready_made_of(const char *file)
+{
+    for (size_t i = 0; i < sizeof ready_made / sizeof *ready_made; i++)
+        if (strncmp(file, ready_made[i].begin, strlen(ready_made[i].begin)) == 0)
+            return &ready_made[i];
+    return NULL;
+}
+
+/* Reports why an image does not load. Of libraries that come ready made the finding says what their
+ * users can do. */
 static void tell(const struct image_source *source, enum fatbin_result result, CUresult code,
                  const char *log)
 {
-    Dl_info library;
-    const bool known = result == FATBIN_NO_PTX && dladdr(source->data, &library) != 0;
-    const char *file = known && library.dli_fname != NULL ? library.dli_fname : "";
+    Dl_info place;
+    const bool known = result == FATBIN_NO_PTX && dladdr(source->data, &place) != 0;
+    const char *file = known && place.dli_fname != NULL ? place.dli_fname : "";
     const char *slash = strrchr(file, '/');
     if (slash != NULL) file = slash + 1;
-    if (strncmp(file, "libtorch", strlen("libtorch")) != 0) {
-        finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
-        return;
-    }
+    const struct ready_made *library = ready_made_of(file);
+    const bool of_pytorch = strncmp(file, "libtorch", strlen("libtorch")) == 0;
+    if (library != NULL) finding_tell(FINDING_UNSUPPORTED, code, "%s", library->detail);
+    if (library == NULL && !of_pytorch) finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
+    if (!of_pytorch) return;
     struct trace_record found = finding_at_call(FINDING_MODULE_OF_PYTORCH, code);
     trace_finding_word_set(&found.finding, WORD_FILE, file);
     finding_put(&found);
