@@ -4,7 +4,7 @@
  * then never called. Calls of such a program therefore reach the device with the caller's own
  * return address, as those of any other program do.
  *
- * Of these only code in memory is changed, and only functions that the object's symbol table names. Stripped
+ * Only code in memory is changed, and only functions that the object's symbol table names. Stripped
  * objects are left alone, and so is the runtime of CUDA 12, whose functions take other arguments.
  */
 #ifndef OVERLAP_FRONT_PATCH_H
@@ -17,9 +17,9 @@
  * its code has run. */
 void patch_runtime(const struct link_map *object, const struct link_map *runtime);
 /* Makes variables of a library that are called as functions of the driver bind within the library:
- * pointers that it fills by dlsym, often. In front of a GPU no libcuda is loaded before it, but here
- * one is, whose functions would take their place. `driver`: the file of the device's libcuda. The
- * object is mapped, and not relocated. A program's own come first anyhow. */
+ * pointers that it fills by dlsym, often. In front of a GPU no libcuda is loaded before it, but
+ * here one is, whose functions would take their place. `driver`: the file of the device's libcuda.
+ * The object is mapped, and not relocated. A program's own come first anyhow. */
 void patch_variables(const struct link_map *object, const char *driver);
 /* The address of a public function in a loaded object; 0: it has none. */
 uintptr_t patch_function(const struct link_map *object, const char *name);
