@@ -302,6 +302,12 @@ static enum trace_what what_of(const struct texture *texture)
     return texture->bound.surface ? TRACE_SURFACE : TRACE_TEXTURE;
 }
 
+enum { KEPT = 4096 };
+static struct {
+    struct texture *kept[KEPT]; /* NULL: none */
+    size_t next;                /* the oldest one's place */
+} ended;
+
 static void texture_free(struct texture *texture)
 {
     if (texture == NULL) return;
@@ -314,13 +320,11 @@ static void texture_free(struct texture *texture)
  * does not wait for them. So the latest ones that have ended are kept. */
 static void keep_for_pending(struct texture *texture)
 {
-    enum { KEPT = 4096 };
-    static struct texture *kept[KEPT];
-    static size_t next;
+    struct texture **oldest = &ended.kept[ended.next];
     exec_texture_end(texture->handle, thread.call.request);
-    texture_free(kept[next]);
-    kept[next] = texture;
-    next = (next + 1) % KEPT;
+    texture_free(*oldest);
+    *oldest = texture;
+    ended.next = (ended.next + 1) % KEPT;
 }
 
 /* Ends a texture or surface object. */
