@@ -166,6 +166,20 @@ static uint32_t range_register(struct ptx_parser *p, const struct ptx_symbol *ra
     return slot->index;
 }
 
+/* Returns the innermost range of that name that has a register `number`; NULL: there is none. A
+ * block's own %r<3> hides the first three of the function's %r<99>. */
+static const struct ptx_symbol *range_with(const struct ptx_parser *p, const char *name,
+                                           size_t length, uint64_t number)
+{
+    const struct ptx_symbol *symbol = ptx_symbol_find(p, name, length);
+    for (const struct ptx_symbol *at = symbol; at != NULL; at = at->next)
+        if (at->hash == symbol->hash && at->length == length &&
+            memcmp(at->name, name, length) == 0 && at->kind == PTX_SYMBOL_RANGE &&
+            number < at->count)
+            return at;
+    return NULL;
+}
+
 bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint32_t *index,
                        uint32_t *count)
 {
@@ -193,9 +207,9 @@ bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint3
         uint64_t value = 0;
         for (uint32_t i = 0; i < digits; i++) value = value * 10 + (uint64_t)(first[i] - '0');
         if (*first == '0' && digits > 1) continue;
-        symbol = ptx_symbol_find(p, name->text, name->length - digits);
-        if (symbol != NULL && symbol->kind == PTX_SYMBOL_RANGE && value < symbol->count) {
-            *index = range_register(p, symbol, (uint32_t)value, name);
+        const struct ptx_symbol *range = range_with(p, name->text, name->length - digits, value);
+        if (range != NULL) {
+            *index = range_register(p, range, (uint32_t)value, name);
             return true;
         }
     }

@@ -149,6 +149,20 @@ START_TEST(registers_of_ranges_and_vectors)
 }
 END_TEST
 
+/* As CUTLASS has it in inline assembly: the block's range is shorter than the function's. */
+START_TEST(a_short_range_of_a_block_hides_no_more_than_it_has)
+{
+    struct ptx_module *module =
+        parsed(HEAD ".entry k() {\n.reg .b32 %r<99>;\nmov.b32 %r1, 1;\nmov.b32 %r70, 2;\n"
+                    "{ .reg .b32 %r<3>;\nmov.b32 %r1, %r70; }\nret; }\n");
+    const struct ptx_function *k = function_of(module, "k");
+    const struct ptx_operand *inner = k->instructions[2].operands;
+    ck_assert_uint_eq(inner[1].reg, k->instructions[1].operands[0].reg);
+    ck_assert_uint_ne(inner[0].reg, k->instructions[0].operands[0].reg);
+    ptx_module_destroy(module);
+}
+END_TEST
+
 START_TEST(calls_direct_and_through_a_register)
 {
     struct ptx_module *module = parsed(
@@ -519,6 +533,7 @@ int main(void)
     tcase_add_test(all, inner_scopes_hide_outer_names);
     tcase_add_test(all, a_label_is_that_of_the_innermost_block_around_its_use);
     tcase_add_test(all, registers_of_ranges_and_vectors);
+    tcase_add_test(all, a_short_range_of_a_block_hides_no_more_than_it_has);
     tcase_add_test(all, calls_direct_and_through_a_register);
     tcase_add_test(all, branches_through_a_table);
     tcase_add_test(all, source_lines_and_where_they_were_inlined);
