@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emulator/exec/decoded.h"
+#include "emulator/exec/exec.h"
 #include "emulator/exec/machine/texture.h"
 #include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
@@ -80,6 +82,38 @@ START_TEST(rows_are_what_every_lane_touched)
         ck_assert_uint_eq(site->line, site->access == EXEC_LOAD ? 7 : 8);
     }
     end();
+}
+END_TEST
+
+/* The line of code that was inlined from a header is its caller's, unless that is a header's. */
+START_TEST(a_kernel_of_a_header_has_lines_of_its_own)
+{
+    static const struct {
+        const char *own, *outer;
+        uint32_t line;
+    } rows[] = {{"/usr/include/lib.h", "k.cu", 7},
+                {"/usr/include/lib.h", "/opt/include/kernel.h", 40},
+                {"inner.cuh", "k.cu", 40}};
+    char text[2048];
+    snprintf(text, sizeof text,
+             ".version 9.0\n.target sm_75\n.address_size 64\n.file 1 \"%s\"\n.file 2 \"%s\"\n"
+             ".visible .entry k(.param .u64 p_a, .param .u64 p_b) {\n.reg .b64 %%a;\n"
+             ".loc 2 7 0\nld.param.u64 %%a, [p_a];\nL:\n"
+             ".loc 1 40 0, function_name L, inlined_at 2 7 0\nst.global.u32 [%%a], 1;\nret;\n}\n",
+             rows[_i].own, rows[_i].outer);
+    struct exec_program *program = device_program(text);
+    const struct exec_function *function = exec_function_find(program, "k");
+    bool found = false;
+    for (size_t k = 0; k < function->code_count; k++)
+        found |= program->positions[function->code[k].position].line == rows[_i].line &&
+                 strcmp(program->positions[function->code[k].position].file,
+                        rows[_i].line == 40 ? rows[_i].own : rows[_i].outer) == 0;
+    ck_assert(found);
+    for (size_t k = 0; k < function->code_count; k++)
+        ck_assert_uint_ne(program->positions[function->code[k].position].line,
+                          rows[_i].line == 40 ? 0 : 40);
+    exec_program_destroy(program);
+    device_reset();
 }
 END_TEST
 
@@ -487,6 +521,7 @@ int main(void)
     Suite *suite = suite_create("exec_footprint");
     TCase *tcase = tcase_create("footprint");
     tcase_add_loop_test(tcase, rows_are_what_every_lane_touched, 0, 3);
+    tcase_add_loop_test(tcase, a_kernel_of_a_header_has_lines_of_its_own, 0, 3);
     tcase_add_loop_test(tcase, lanes_that_are_off_touch_nothing, 0, 3);
     tcase_add_loop_test(tcase, atomics_are_told_apart, 0, 3);
     tcase_add_loop_test(tcase, one_instruction_may_touch_two_regions, 0, 3);

@@ -359,15 +359,19 @@ void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
 
 /* ---- a function ------------------------------------------------------------------------------ */
 
-/* Returns whether the position of `inst` is that of its caller. That is so for code inlined from
- * the toolkit's headers (__syncthreads, cooperative groups), and for a wait for a barrier object,
- * which stands in a function of the program's own that all such waits call. */
-static bool is_callers(const struct ptx_instruction *inst, const struct ptx_location *location,
-                       const char *file)
+static bool is_header(const char *file)
 {
-    if (inst->op == PTX_OP_MBARRIER_TEST || inst->op == PTX_OP_MBARRIER_TRY) return true;
-    return file != NULL && strstr(file, "/include/") != NULL &&
-           location->outer_file != location->file;
+    return file != NULL && strstr(file, "/include/") != NULL;
+}
+
+/* Returns whether the position of `inst` is that of its caller. That is so for code inlined from
+ * the toolkit's headers (__syncthreads, cooperative groups) into code that is no header's: where
+ * the kernel is a header's too, its outermost line is the same for all that it does. It is also so
+ * for a wait for a barrier object, which stands in a function that all such waits call. */
+static bool is_callers(const struct ptx_instruction *inst, const char *file, const char *outer)
+{
+    if (is_header(outer)) return false;
+    return is_header(file) || inst->op == PTX_OP_MBARRIER_TEST || inst->op == PTX_OP_MBARRIER_TRY;
 }
 
 static uint32_t add_position(struct lower *lower, const struct ptx_instruction *inst)
@@ -377,11 +381,10 @@ static uint32_t add_position(struct lower *lower, const struct ptx_instruction *
     if (inst->location && inst->location < lower->source->location_count) {
         const struct ptx_location *location = &lower->source->locations[inst->location];
         const char *file = exec_program_file(program, location->file);
+        const char *outer = exec_program_file(program, location->outer_file);
         position = (struct exec_position){.file = file, .line = location->line};
-        if (is_callers(inst, location, file))
-            position =
-                (struct exec_position){.file = exec_program_file(program, location->outer_file),
-                                       .line = location->outer_line};
+        if (is_callers(inst, file, outer))
+            position = (struct exec_position){.file = outer, .line = location->outer_line};
     }
     return exec_program_position(program, position);
 }
