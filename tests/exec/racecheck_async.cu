@@ -961,3 +961,32 @@ KERNEL async_box_source_not_awaited(BOXES)
     __syncthreads();
     tile[threadIdx.x] = n; // async_box_source_not_awaited
 }
+
+// ---- objects that others use too early ----------------------------------------------------------
+
+// One warp tells the others of the second object by the first one.
+KERNEL right_async_object_told_of(const int *in, int *out, int n)
+{
+    __shared__ unsigned long long object, other;
+    make_for_one(&object);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 128;" ::"r"(shared_address(&other))
+                     : "memory");
+        arrive(&object);
+    }
+    wait_for_phase(&object, 0);
+    arrive_and_wait(&other, 0);
+    out[index()] = in[index()];
+}
+
+KERNEL async_object_used_too_early(const int *in, int *out, int n)
+{
+    __shared__ unsigned long long object;
+    const unsigned address = shared_address(&object);
+    // clang-format off
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 96;" ::"r"(address) : "memory"); // async_object_used_too_early
+    if (threadIdx.x >= 32) asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(address) : "memory"); // async_object_used_too_early
+    // clang-format on
+    out[index()] = in[index()];
+}

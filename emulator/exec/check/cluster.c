@@ -1,4 +1,5 @@
 #include "emulator/exec/check/cluster.h"
+#include "emulator/exec/check/objects.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ void exec_cluster_order_meet(const struct exec_block *block)
     struct exec_cluster_order *order = order_of(block);
     struct clock all = {.before = {0}};
     exec_shadow_order(block);
+    exec_objects_met(block->objects);
     if (cluster == NULL) return;
     if (order != NULL) exec_causality_meet(cluster->blocks, cluster->count, order->releases);
     for (uint32_t rank = 0; rank < cluster->count && order != NULL; rank++) {
@@ -108,6 +110,7 @@ void exec_cluster_order_meet(const struct exec_block *block)
     }
     for (uint32_t rank = 0; rank < cluster->count; rank++) {
         exec_shadow_order(cluster->blocks[rank]);
+        exec_objects_met(cluster->blocks[rank]->objects);
         if (order == NULL) continue;
         join(&order->known[rank], &all);
         order->releases[rank] = false;

@@ -2,6 +2,7 @@
  * Volta each thread arrives for itself, and threads that have exited are not waited for. The
  * instructions are in ops/barrier.c.
  */
+#include "emulator/exec/check/objects.h"
 #include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/machine/private.h"
 
@@ -130,6 +131,7 @@ static void order_threads(struct exec_block *block, const struct exec_barrier *b
     else
         exec_shadow_order(block);
     if (block->unwritten) exec_unwritten_met(block);
+    exec_objects_met(block->objects);
 }
 
 /* Releases every thread that waits at barrier `id`, which is complete. */

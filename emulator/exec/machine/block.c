@@ -1,5 +1,6 @@
 /* A resident block: its memory, its warps, and their turns. */
 #include "emulator/exec/check/causality.h"
+#include "emulator/exec/check/objects.h"
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/proxy.h"
@@ -86,6 +87,7 @@ void exec_block_destroy(struct exec_block *block)
     exec_async_destroy(block->async);
     exec_async_destroy(block->outgoing);
     exec_proxy_destroy(block->proxy);
+    exec_objects_destroy(block->objects);
     exec_unwritten_end(block);
     exec_order_destroy(block->order);
     free(block);
@@ -134,6 +136,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     }
     exec_async_reset(block->async);
     exec_async_reset(block->outgoing);
+    exec_objects_met(block->objects);
     exec_unwritten_begin(block);
     return exec_warps_start(block);
 }

@@ -7,6 +7,7 @@
  * No instruction blocks: a wait whose phase is not complete yields to other warps.
  */
 #include "emulator/exec/check/cluster.h"
+#include "emulator/exec/check/objects.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"
@@ -82,6 +83,8 @@ static bool live_object(struct exec_warp *warp, const struct exec_inst *inst, un
 {
     *bits = object_at(warp, inst, lane, address);
     if (*bits == NULL) return false;
+    if (exec_cluster_home(warp->block, address & ~EXEC_WINDOW_MASK) == warp->block)
+        exec_objects_used(warp, inst, lane, address & ~EXEC_WINDOW_MASK & ~EXEC_RANK_MASK);
     if (unpack(**bits, object)) return true;
     exec_stop(warp, inst, EXEC_TRAP, lane,
               &(struct exec_reason){.finding = FINDING_MBARRIER_INVALID,
@@ -131,6 +134,7 @@ static int op_init(struct exec_warp *warp, const struct exec_inst *inst)
                              &(struct exec_reason){.finding = FINDING_MBARRIER_COUNT,
                                                    .numbers = {count[l], MOST_COUNT}});
         *bits = pack(&(struct object){.missing = count[l], .expected = count[l]});
+        exec_objects_made(warp, inst, l, address[l] & ~EXEC_WINDOW_MASK & ~EXEC_RANK_MASK);
     }
     return EXEC_GO;
 }
@@ -273,6 +277,7 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
         exec_async_seen(warp, offset & ~EXEC_RANK_MASK);
         exec_cluster_order_hear(warp, exec_cluster_home(warp->block, offset));
     }
+    if (over) exec_objects_heard(warp);
     *d = (*d & ~warp->mask) | over;
     if (over == warp->mask) return EXEC_GO;
     warp->yield = true;
