@@ -115,6 +115,7 @@ struct exec_block {
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
     struct exec_async *outgoing;    /* bulk copies out of its shared memory; NULL: none yet */
     struct exec_proxy *proxy;       /* what the async proxy may not see; NULL: not needed yet */
+    struct exec_products *products; /* wgmma under way; NULL: none yet */
     struct exec_objects *objects;   /* barrier objects made of late; NULL: none yet */
     int32_t began;                  /* the time of check/shadow.h at which the block began */
     struct exec_probe *probe;       /* machine/probe.h; NULL: not sampled */

@@ -14,7 +14,7 @@ __device__ void fence()
 }
 
 // A tile of 64 by 16 half-precision numbers times the first 8 of its rows; d: what lanes then have.
-__device__ void ask(const unsigned *tile, unsigned d[4])
+__device__ void begin(const unsigned *tile, unsigned d[4])
 {
     const unsigned long long stride = (unsigned long long)(256 >> 4) << 32 | (128 >> 4) << 16;
     const unsigned long long descriptor = stride | shared_address(tile) >> 4;
@@ -23,6 +23,11 @@ __device__ void ask(const unsigned *tile, unsigned d[4])
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4, 0, 1, 1, 0, 0;"
                  : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "l"(descriptor)); // wgmma
     // clang-format on
+}
+
+__device__ void ask(const unsigned *tile, unsigned d[4])
+{
+    begin(tile, d);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
@@ -130,5 +135,74 @@ KERNEL wgmma_filled_before_the_wait(const int *in, int *out, int n)
     fill(tile, in, 1);
     fence();
     await();
+    out[index()] = d[0];
+}
+
+// The tile of the first product is filled again when its group is over, and that of the second one
+// is not touched.
+KERNEL right_wgmma_one_group_left(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[2][512];
+    unsigned d[4], e[4];
+    fill(tile[0], in, 0);
+    fill(tile[1], in, 1);
+    fence();
+    __syncthreads();
+    ask(tile[0], d);
+    ask(tile[1], e);
+    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+    fill(tile[0], in, 2);
+    await();
+    __syncthreads();
+    fill(tile[1], in, 3);
+    __syncthreads();
+    out[index()] = d[0] + e[0] + tile[0][threadIdx.x] + tile[1][threadIdx.x];
+}
+
+// A barrier of the block does not wait for a product, ...
+KERNEL wgmma_not_awaited(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4];
+    fill(tile, in, 0);
+    fence();
+    __syncthreads();
+    ask(tile, d);
+    __syncthreads();
+    fill(tile, in, 1);
+    await();
+    out[index()] = d[0];
+}
+
+// ... nor does a wait that leaves its group pending, ...
+KERNEL wgmma_one_group_too_few(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[2][512];
+    unsigned d[4], e[4];
+    fill(tile[0], in, 0);
+    fill(tile[1], in, 1);
+    fence();
+    __syncthreads();
+    ask(tile[0], d);
+    ask(tile[1], e);
+    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+    __syncthreads();
+    fill(tile[1], in, 3);
+    await();
+    out[index()] = d[0] + e[0];
+}
+
+// ... nor one for a product that is in no group.
+KERNEL wgmma_in_no_group(const int *in, int *out, int n)
+{
+    __shared__ __align__(128) unsigned tile[512];
+    unsigned d[4];
+    fill(tile, in, 0);
+    fence();
+    __syncthreads();
+    begin(tile, d);
+    await();
+    __syncthreads();
+    fill(tile, in, 1);
     out[index()] = d[0];
 }

@@ -1,5 +1,6 @@
 #include "emulator/exec/check/async.h"
 #include "emulator/base/array.h"
+#include "emulator/exec/check/products.h"
 #include "emulator/exec/check/shadow_line.h"
 
 #include <stdlib.h>
@@ -65,7 +66,7 @@ void exec_async_reset(struct exec_async *async)
 bool exec_async_any(const struct exec_block *block)
 {
     return (block->async != NULL && block->async->under_way) ||
-           (block->outgoing != NULL && block->outgoing->under_way);
+           (block->outgoing != NULL && block->outgoing->under_way) || exec_products_any(block);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -247,6 +248,7 @@ void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst
     if (block->async != NULL) touch(warp, inst, lane, block->async, offset, bytes, access);
     if (access != EXEC_LOAD && block->outgoing != NULL)
         touch(warp, inst, lane, block->outgoing, offset, bytes, access);
+    exec_products_touch(warp, inst, lane, offset, bytes, access);
 }
 
 void exec_async_overwrite(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
@@ -254,6 +256,7 @@ void exec_async_overwrite(const struct exec_warp *warp, const struct exec_inst *
 {
     const struct exec_async *outgoing = warp->block->outgoing;
     if (outgoing != NULL) touch(warp, inst, lane, outgoing, offset, bytes, EXEC_STORE);
+    exec_products_touch(warp, inst, lane, offset, bytes, EXEC_STORE);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */

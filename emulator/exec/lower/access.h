@@ -53,7 +53,7 @@ void lower_fence(struct lower *lower);
 void lower_racecheck(struct lower *lower, const struct lower_place *place, uint32_t element,
                      uint32_t count, enum exec_access access, const uint32_t slots[4]);
 /* The same for an asynchronous copy of `bytes` bytes to `place`; and for an instruction that closes
- * or waits for groups of such copies. */
+ * or waits for groups of such copies, or of products. */
 void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes);
 void lower_racecheck_groups(struct lower *lower);
 /* Emits the check of the atomic or of the strong load or store `at`, of `bytes` bytes at `place`,

@@ -1,4 +1,5 @@
 /* Branches, calls, returns, barriers and warp-wide operations. */
+#include "emulator/exec/lower/access.h"
 #include "emulator/exec/lower/lower.h"
 
 #include <stdio.h>
@@ -243,6 +244,12 @@ static void lower_plain(struct lower *lower)
     emit_control(lower, ptx_opcode_name(lower->at->op));
 }
 
+static void lower_group_wait(struct lower *lower)
+{
+    lower_racecheck_groups(lower);
+    lower_plain(lower);
+}
+
 static void lower_barrier_sync(struct lower *lower)
 {
     lower_barrier(lower, exec_barrier_sync, NULL);
@@ -298,7 +305,7 @@ bool lower_control(struct lower *lower)
         [PTX_OP_STACKSAVE] = lower_stack,
         [PTX_OP_STACKRESTORE] = lower_stack,
         [PTX_OP_NANOSLEEP] = lower_nanosleep,
-        [PTX_OP_WGMMA_WAIT] = lower_plain,
+        [PTX_OP_WGMMA_WAIT] = lower_group_wait,
         [PTX_OP_CLUSTER_ARRIVE] = lower_cluster_arrive,
         [PTX_OP_CLUSTER_WAIT] = lower_cluster_wait,
     };

@@ -2,6 +2,7 @@
  * are recognised by their handlers; the flow of any other instruction is EXEC_FLOW_UNKNOWN. */
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/order.h"
+#include "emulator/exec/check/products.h"
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/lower/program.h"
 #include "emulator/exec/ops/ops.h"
@@ -117,10 +118,10 @@ static void build(void)
 static uint8_t flow_of(const struct exec_inst *inst)
 {
     static exec_handler *const asides[] = {
-        exec_branch_guarded, exec_branch_round, exec_branch_round_guarded, exec_barrier_sync,
-        exec_barrier_arrive, exec_order_fence,  exec_causality_fence,      exec_proxy_fence,
-        exec_async_commit,   exec_async_wait,   exec_async_bulk_commit,    exec_async_bulk_wait,
-        exec_proxy_map_fence};
+        exec_branch_guarded,  exec_branch_round,    exec_branch_round_guarded, exec_barrier_sync,
+        exec_barrier_arrive,  exec_order_fence,     exec_causality_fence,      exec_proxy_fence,
+        exec_async_commit,    exec_async_wait,      exec_async_bulk_commit,    exec_async_bulk_wait,
+        exec_proxy_map_fence, exec_products_commit, exec_products_wait};
     const bool wrapped = inst->run == exec_guarded || inst->run == exec_rounded;
     exec_handler *run = wrapped ? inst->inner : inst->run;
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)

@@ -1,5 +1,6 @@
 /* What lowering adds to a watched program: see check/shadow.h and check/grid_shadow.h. */
 #include "emulator/exec/check/order.h"
+#include "emulator/exec/check/products.h"
 #include "emulator/exec/lower/access.h"
 
 #include <stdlib.h>
@@ -61,12 +62,21 @@ void lower_racecheck_groups(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     if (!lower->program->watched) return;
-    exec_handler *run = at->op == PTX_OP_CP_ASYNC_COMMIT  ? exec_async_commit
-                        : at->op == PTX_OP_CP_BULK_COMMIT ? exec_async_bulk_commit
-                        : at->op == PTX_OP_CP_BULK_WAIT   ? exec_async_bulk_wait
-                                                          : exec_async_wait;
-    const bool counts = at->op == PTX_OP_CP_ASYNC_WAIT || at->op == PTX_OP_CP_BULK_WAIT;
-    lower_emit_aside(lower, run)->imm = counts ? at->operands[0].bits : EXEC_ASYNC_ALL;
+    static const struct {
+        enum ptx_opcode op;
+        bool counts; /* an operand says how many groups it leaves pending */
+        exec_handler *run;
+    } rows[] = {{PTX_OP_CP_ASYNC_COMMIT, false, exec_async_commit},
+                {PTX_OP_CP_ASYNC_WAIT, true, exec_async_wait},
+                {PTX_OP_CP_ASYNC_WAIT_ALL, false, exec_async_wait},
+                {PTX_OP_CP_BULK_COMMIT, false, exec_async_bulk_commit},
+                {PTX_OP_CP_BULK_WAIT, true, exec_async_bulk_wait},
+                {PTX_OP_WGMMA_COMMIT, false, exec_products_commit},
+                {PTX_OP_WGMMA_WAIT, true, exec_products_wait}};
+    size_t k = 0;
+    while (rows[k].op != at->op) k++;
+    lower_emit_aside(lower, rows[k].run)->imm =
+        rows[k].counts ? at->operands[0].bits : EXEC_ASYNC_ALL;
 }
 
 /* ---- communication between threads ----------------------------------------------------------- */

@@ -706,8 +706,11 @@ bool lower_tensor(struct lower *lower)
     case PTX_OP_WGMMA_MMA:
         lower_group(lower);
         return true;
-    case PTX_OP_WGMMA_FENCE:
     case PTX_OP_WGMMA_COMMIT:
+        lower_racecheck_groups(lower);
+        lower_row(lower, "nop");
+        return true;
+    case PTX_OP_WGMMA_FENCE:
         lower_row(lower, "nop");
         return true;
     default:

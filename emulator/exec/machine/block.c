@@ -3,6 +3,7 @@
 #include "emulator/exec/check/objects.h"
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
+#include "emulator/exec/check/products.h"
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/check/shadow_line.h"
 #include "emulator/exec/check/unread.h"
@@ -87,6 +88,7 @@ void exec_block_destroy(struct exec_block *block)
     exec_async_destroy(block->async);
     exec_async_destroy(block->outgoing);
     exec_proxy_destroy(block->proxy);
+    exec_products_destroy(block->products);
     exec_objects_destroy(block->objects);
     exec_unwritten_end(block);
     exec_order_destroy(block->order);
@@ -136,6 +138,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     }
     exec_async_reset(block->async);
     exec_async_reset(block->outgoing);
+    exec_products_reset(block->products);
     exec_objects_met(block->objects);
     exec_unwritten_begin(block);
     return exec_warps_start(block);

@@ -4,6 +4,7 @@
  *
  * A row works on all 32 lanes: "matrix.together" has checked that all are active.
  */
+#include "emulator/exec/check/products.h"
 #include "emulator/exec/check/proxy.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/float.h"
@@ -466,6 +467,7 @@ static int op_begin(struct exec_warp *warp, const struct exec_inst *inst)
                          &(struct exec_reason){.finding = FINDING_WARP_NOT_WHOLE,
                                                .numbers = {lanes, EXEC_GROUP_WARPS * EXEC_LANES}});
     warp->multiplying = true;
+    exec_products_begin(warp, inst);
     if (keeps == EXEC_ALL) return EXEC_GO;
     for (u32 k = 0; k < sum->count; k++) {
         u32 *slot = exec_slot(warp, sum->slots[k]);
@@ -522,6 +524,7 @@ static int op_group_address(struct exec_warp *warp, const struct exec_inst *inst
         const u32 depth = of_lane(element->depth, l);
         d[l] = find_in_group(&descriptor, element->by_depth, across, depth, element->bytes);
         exec_proxy_reads(warp, inst, l, d[l], bytes);
+        exec_products_reads(warp, d[l]);
     }
     return EXEC_GO;
 }
