@@ -329,15 +329,22 @@ static struct memory_unwritten hole_of(const struct exec_footprint *footprint,
     return hole;
 }
 
+/* The launch's widest read of the region: what it reads at once counts as a whole. */
+static unsigned unit_of(const struct exec_footprint *footprint, const struct memory_region *region)
+{
+    unsigned unit = 1;
+    const uint32_t widest = site_at(footprint, region, 0).widest;
+    while (unit < widest && unit < 64) unit *= 2;
+    return unit;
+}
+
 static void look_for_holes(struct operation *operation, const struct exec_footprint *footprint,
                            const struct exec_footprint_region *touched, uint64_t block_threads)
 {
     const struct memory_region *region = touched->region;
     static const enum exec_access reads[] = {EXEC_LOAD, EXEC_ATOMIC};
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        unsigned unit = 1;
-        const uint32_t widest = site_at(footprint, region, 0).widest;
-        while (unit < widest && unit < 64) unit *= 2;
+        const unsigned unit = unit_of(footprint, region);
         /* Padding is never changed on purpose, so an atomic is always reported. */
         const struct memory_unwritten hole = hole_of(footprint, touched, reads[i], unit);
         if (hole.bytes == 0 ||
@@ -347,6 +354,48 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
         site.access = reads[i];
         report_unwritten(FINDING_READ_OF_UNWRITTEN, operation, region, hole.first, hole.bytes,
                          hole.end, &site);
+    }
+}
+
+/* Returns true if another site of the launch stores there, or changes something there atomically,
+ * without having loaded it: it may have come first. */
+static bool is_stored_by_others(const struct exec_footprint *footprint,
+                                const struct memory_region *region,
+                                const struct memory_unwritten *hole)
+{
+    for (size_t i = 0; i < exec_footprint_site_count(footprint); i++) {
+        const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+        if (site->region == region && site->access != EXEC_LOAD && !site->updates &&
+            site->first < hole->end && hole->first < site->end)
+            return true;
+    }
+    return false;
+}
+
+/* Before the launch's stores count: what its threads have loaded, changed and stored again, though
+ * nothing had written it. */
+static void look_for_updates(struct operation *operation, const struct exec_footprint *footprint,
+                             const struct exec_footprint_region *touched, uint64_t block_threads)
+{
+    enum { WORD = 64 };
+    const struct memory_region *region = touched->region;
+    const uint64_t *loads = touched->bits[EXEC_LOAD];
+    const bool known = loads != NULL && exec_footprint_has_all_sites(footprint);
+    for (size_t i = 0; known && i < exec_footprint_site_count(footprint); i++) {
+        const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+        struct memory_unwritten hole = {0};
+        if (site->region != region || !site->updates) continue;
+        const unsigned unit = unit_of(footprint, region);
+        memory_initcheck_find(region, loads, unit, site->first / WORD * WORD,
+                              (site->end + WORD - 1) / WORD * WORD, &hole);
+        if (hole.bytes == 0 || hole.first < site->first || hole.end > site->end ||
+            is_stored_by_others(footprint, region, &hole) ||
+            is_padding(region, &hole, block_threads * unit))
+            continue;
+        const struct exec_footprint_site load = site_at(footprint, region, hole.first);
+        report_unwritten(FINDING_READ_OF_UNWRITTEN, operation, region, hole.first, hole.bytes,
+                         hole.end, &load);
+        return;
     }
 }
 
@@ -375,6 +424,7 @@ void initcheck_launched(struct operation *operation, const struct exec_footprint
     }
     for (size_t i = 0; footprint != NULL && i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
+        look_for_updates(operation, footprint, touched, block_threads);
         written(footprint, touched, EXEC_STORE);
         look_for_holes(operation, footprint, touched, block_threads);
         written(footprint, touched, EXEC_ATOMIC);

@@ -149,6 +149,11 @@ const struct exec_footprint_region *exec_footprint_region_at(const struct exec_f
     return &footprint->regions[index];
 }
 
+bool exec_footprint_has_all_sites(const struct exec_footprint *footprint)
+{
+    return !footprint->sites_lost;
+}
+
 size_t exec_footprint_site_count(const struct exec_footprint *footprint)
 {
     return footprint->site_count;
@@ -223,6 +228,7 @@ void exec_footprint_add_site(struct exec_footprint *footprint,
         if (site->end > known->end) known->end = site->end;
         if (site->widest > known->widest) known->widest = site->widest;
         known->strong |= site->strong;
+        known->updates &= site->updates;
         break;
     }
     const bool is_new = i == footprint->site_count;

@@ -32,6 +32,7 @@ struct exec_footprint_site {
     uint32_t widest; /* bytes of its largest access */
     bool strong;     /* it may tell other threads something, or learn it from them: volatile or
                         ordered, past the L1 cache, or atomic */
+    bool updates;    /* it stores what its thread has computed from a load of the same bytes */
 };
 
 struct exec_footprint;
@@ -64,6 +65,8 @@ size_t exec_footprint_windows(const struct exec_footprint *footprint,
                               const struct exec_footprint_region *region, enum exec_access access,
                               struct exec_footprint_window windows[EXEC_FOOTPRINT_WINDOWS]);
 
+/* Whether every access lies in a site that is known. */
+bool exec_footprint_has_all_sites(const struct exec_footprint *footprint);
 size_t exec_footprint_site_count(const struct exec_footprint *footprint);
 const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footprint *footprint,
                                                          size_t index);

@@ -61,7 +61,8 @@ static void cache_flush(const struct exec_worker *worker, struct exec_region_cac
                                                           .file = position->file,
                                                           .line = position->line,
                                                           .widest = cache->widest,
-                                                          .strong = cache->strong});
+                                                          .strong = cache->strong,
+                                                          .updates = cache->updates});
 }
 
 void exec_touches_settle(struct exec_worker *worker)
@@ -117,6 +118,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     cache->strong = access == EXEC_ATOMIC || (looks & (EXEC_LOOK_STRONG | EXEC_LOOK_PAST_L1)) != 0;
     if (inst->cache < program->groups_room) cache->group = program->groups[inst->cache];
     cache->grouped = (cache->group.before | cache->group.after | cache->group.follows) != 0;
+    cache->updates = access == EXEC_STORE && (looks & EXEC_LOOK_UPDATES) != 0 && !cache->grouped;
     exec_causality_meet_region(warp, inst, cache);
     cache->judged = cache->causal != NULL;
     if ((looks & EXEC_LOOK_ALL) == EXEC_LOOK_ALL) return;
