@@ -1,7 +1,6 @@
 /* mistake: device memory comes from the default stream and is used in the one given
  * fails: DeviceSync.TheDeviceFindsNothingWrong
- * finds: race at "input, bytes,"
- * finds: race at "kernel("
+ * finds: freed in use at "cudaFreeAsync(device"
  */
 #include "lesson.h"
 
