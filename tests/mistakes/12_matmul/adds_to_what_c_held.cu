@@ -1,6 +1,6 @@
 /* mistake: the sum is added to what c held, which is nothing yet
  * fails: Matmul.EveryElementIsRight
- * finds: nothing, the kernel writes what it reads
+ * finds: never written at "c[i * p + j] += sum"
  */
 #include "lesson.h"
 
