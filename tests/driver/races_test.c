@@ -332,6 +332,9 @@ START_TEST(a_kernel_behind_several_programmatic_events_is_behind_all)
     begin(_i);
     CUdeviceptr other = test_device(BYTES), third = test_device(BYTES);
     CUstream three = test_stream(CU_STREAM_NON_BLOCKING);
+    OK(cuMemsetD8(other, 0, BYTES));
+    OK(cuMemsetD8(third, 0, BYTES));
+    OK(cuCtxSynchronize());
     OK(cuStreamWaitEvent(two, add_telling(AT_TRIGGER, one, buffer), 0));
     OK(cuStreamWaitEvent(two, add_telling(AT_TRIGGER, three, other), 0));
     OK(test_launch("add", two, third, 1, N));
