@@ -8,9 +8,10 @@
  * Only data-flow tracking could tell whether such a read matters. Reported are therefore
  *
  * - a kernel's load or atomic of bytes that were not written before the kernel nor anywhere in it
- *    (but by threads that store there what they compute from it: y = a * x + b * y), if no byte of the whole access was written (padding between written bytes is excused), and
- *    unless all of them lie at the end of an otherwise written allocation, within what one surplus
- *    block would read and at most half of the allocation;
+ *    (but by threads that store there what they compute from it: y = a * x + b * y), if no byte of
+ *    the whole access was written (padding between written bytes is excused), and unless all of
+ *    them lie at the end of an otherwise written allocation, within what one surplus block would
+ *    read and at most half of the allocation;
  * - a copy out of an allocation that was never written and never passed to a kernel. In Python
  *    neither a copy of a single element (Numba reads the first element of an array that it
  *    broadcasts before it fills the array, and discards the value) nor one inside the device
