@@ -343,8 +343,8 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
 {
     const struct memory_region *region = touched->region;
     static const enum exec_access reads[] = {EXEC_LOAD, EXEC_ATOMIC};
+    const unsigned unit = unit_of(footprint, region);
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        const unsigned unit = unit_of(footprint, region);
         /* Padding is never changed on purpose, so an atomic is always reported. */
         const struct memory_unwritten hole = hole_of(footprint, touched, reads[i], unit);
         if (hole.bytes == 0 ||
@@ -381,11 +381,11 @@ static void look_for_updates(struct operation *operation, const struct exec_foot
     const struct memory_region *region = touched->region;
     const uint64_t *loads = touched->bits[EXEC_LOAD];
     const bool known = loads != NULL && exec_footprint_has_all_sites(footprint);
+    const unsigned unit = unit_of(footprint, region);
     for (size_t i = 0; known && i < exec_footprint_site_count(footprint); i++) {
         const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
         struct memory_unwritten hole = {0};
         if (site->region != region || !site->updates) continue;
-        const unsigned unit = unit_of(footprint, region);
         memory_initcheck_find(region, loads, unit, site->first / WORD * WORD,
                               (site->end + WORD - 1) / WORD * WORD, &hole);
         if (hole.bytes == 0 || hole.first < site->first || hole.end > site->end ||

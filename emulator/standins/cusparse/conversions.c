@@ -1,8 +1,6 @@
 /* Between dense and sparse matrices, and between the formats of sparse ones. */
 #include "emulator/standins/cusparse/sparse.h"
 
-#define NOT_CONST(pointer) (void *)(uintptr_t)(pointer)
-
 /* ---- dense and sparse --------------------------------------------------------------------------
  */
 

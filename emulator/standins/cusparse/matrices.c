@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_CONST(pointer) (void *)(uintptr_t)(pointer)
-
 /* ---- sparse ------------------------------------------------------------------------------------
  */
 

@@ -105,9 +105,8 @@ struct sparse_solution {
     int64_t n;
     struct blas_scalar alpha;
     int32_t conjugate, unit;
-    int32_t before;   /* entries of the triangle have places before their line, else behind it */
-    int32_t forward;  /* the first unknown is found first */
-    int32_t by_lines; /* a line is an equation; else it has the coefficients of one unknown */
+    int32_t lower;  /* entries of the triangle have places before their line, else behind it */
+    int32_t turned; /* a line has the coefficients of one unknown; else it is an equation */
 };
 
 /* C = alpha A B + beta C, all three sparse, by rows. */

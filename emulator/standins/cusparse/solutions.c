@@ -59,7 +59,6 @@ static enum sparse_status solve(const struct cusparseContext *handle, const stru
     const enum sparse_status status = look(s);
     if (status != SPARSE_SUCCESS) return status;
     if (!s->descr->is_analysed) return SPARSE_NOT_INITIALIZED;
-    const bool is_lower = s->a->fill == SPARSE_LOWER, is_turned = s->op_a != SPARSE_OP_N;
     const struct sparse_solution p = {.a = sparse_matrix(s->a),
                                       .b = sparse_dense(s->b, s->op_b),
                                       .x = sparse_dense(s->x, SPARSE_OP_N),
@@ -67,9 +66,8 @@ static enum sparse_status solve(const struct cusparseContext *handle, const stru
                                       .alpha = sparse_factor(handle, s->compute, s->alpha),
                                       .conjugate = s->op_a == SPARSE_OP_C,
                                       .unit = s->a->diagonal == SPARSE_UNIT,
-                                      .before = is_lower,
-                                      .forward = is_lower != is_turned,
-                                      .by_lines = !is_turned};
+                                      .lower = s->a->fill == SPARSE_LOWER,
+                                      .turned = s->op_a != SPARSE_OP_N};
     return sparse_each(handle, "solve", sparse_suffix(s->a->type), p.n, 1, 1, &p);
 }
 

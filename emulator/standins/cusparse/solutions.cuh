@@ -36,29 +36,30 @@ template <class T> __device__ T &unknown(const sparse_solution &p, int64_t i, in
 template <class T> __device__ void solve(const sparse_solution &p)
 {
     const int64_t j = thread_x(), order = p.a.rows;
+    const bool forward = (p.lower != 0) != (p.turned != 0); // the first unknown is found first
     if (j >= p.n) return;
     const T alpha = factor<T, T>(p.alpha);
     for (int64_t i = 0; i < order; i++)
         unknown<T>(p, i, j) =
             alpha * Number<T>::conjugate(element_at<T>(p.b, i, j, 0), p.b.conjugate);
-    Lines lines(p.a, p.forward);
+    Lines lines(p.a, forward);
     for (int64_t step = 0; step < order; step++) {
-        const int64_t line = p.forward ? step : order - 1 - step;
-        const Entries at = lines.take(line, p.forward);
+        const int64_t line = forward ? step : order - 1 - step;
+        const Entries at = lines.take(line, forward);
         T diagonal = p.unit ? Number<T>::make(1, 0) : T(), known = T();
         for (int64_t k = at.begin; k < at.end; k++) {
             const int64_t place = place_of(p.a, k);
             const T a = Number<T>::conjugate(value_of<T>(p.a, k), p.conjugate);
             if (place == line && !p.unit) diagonal = diagonal + a;
-            if (p.by_lines && (p.before ? place < line : place > line))
+            if (!p.turned && (p.lower ? place < line : place > line))
                 add_product(known, a, unknown<T>(p, place, j));
         }
         const T x = (unknown<T>(p, line, j) - known) / diagonal;
         unknown<T>(p, line, j) = x;
-        for (int64_t k = at.begin; k < at.end && !p.by_lines; k++) {
+        for (int64_t k = at.begin; k < at.end && p.turned; k++) {
             const int64_t place = place_of(p.a, k);
             const T a = Number<T>::conjugate(value_of<T>(p.a, k), p.conjugate);
-            if (p.before ? place < line : place > line)
+            if (p.lower ? place < line : place > line)
                 unknown<T>(p, place, j) = unknown<T>(p, place, j) - a * x;
         }
     }

@@ -128,8 +128,6 @@ struct sparse_matrix sparse_matrix(const struct cusparseSpMatDescr *m)
         .base = m->base};
 }
 
-#define NOT_CONST(pointer) (void *)(uintptr_t)(pointer)
-
 struct sparse_matrix sparse_csr(const struct cusparseMatDescr *description, int64_t rows,
                                 int64_t columns, int64_t count, const void *values,
                                 const int *starts, const int *places)

@@ -19,6 +19,9 @@
 #include "emulator/standins/cusparse/parameters.h"
 #include "emulator/standins/standins.h"
 
+/* Descriptions and kernels' parameters hold pointers of one kind for what is read and written. */
+#define NOT_CONST(pointer) (void *)(uintptr_t)(pointer)
+
 /* What cusparseCreate makes; the caller owns it until cusparseDestroy. */
 struct cusparseContext {
     CUstream stream;

@@ -30,15 +30,13 @@ static enum sparse_status create_dense(struct cusparseDnVecDescr **made,
 #define CREATE(Const, const_)                                                                      \
     SPARSE_PLAIN(                                                                                  \
         Create##Const##SpVec, made != NULL,                                                        \
-        create_sparse(made,                                                                        \
-                      &(struct cusparseSpVecDescr){size, count, (void *)(uintptr_t)places,         \
-                                                   (void *)(uintptr_t)values, index, base, type}), \
+        create_sparse(made, &(struct cusparseSpVecDescr){size, count, NOT_CONST(places),           \
+                                                         NOT_CONST(values), index, base, type}),   \
         struct cusparseSpVecDescr * *made, int64_t size, int64_t count, const_ void *places,       \
         const_ void *values, int index, int base, int type)                                        \
-    SPARSE_PLAIN(                                                                                  \
-        Create##Const##DnVec, made != NULL,                                                        \
-        create_dense(made, &(struct cusparseDnVecDescr){size, (void *)(uintptr_t)values, type}),   \
-        struct cusparseDnVecDescr * *made, int64_t size, const_ void *values, int type)
+    SPARSE_PLAIN(Create##Const##DnVec, made != NULL,                                               \
+                 create_dense(made, &(struct cusparseDnVecDescr){size, NOT_CONST(values), type}),  \
+                 struct cusparseDnVecDescr * *made, int64_t size, const_ void *values, int type)
 CREATE(, )
 CREATE(Const, const)
 
