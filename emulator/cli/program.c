@@ -1,5 +1,6 @@
 #include "emulator/cli/program.h"
 #include "emulator/cli/options.h"
+#include "emulator/front/stripped.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -69,7 +70,8 @@ struct content {
     bool interpreted;        /* requests a loader: neither a library nor a static program */
     bool dynamic;            /* has a dynamic section */
     bool device_code;        /* has kernels */
-    bool runtime_inside;     /* contains the runtime library's code, with symbols */
+    bool runtime_inside;     /* contains the runtime library's code: with symbols, or as
+                                emulator/front/stripped.h knows it */
     bool old_runtime_inside; /* that is CUDA 12's runtime: emulator/front/patch.c */
     int runtime_major;       /* N of the libcudart.so.N that it needs; 0: none */
     bool driver;             /* needs libcuda.so.1 */
@@ -186,6 +188,17 @@ static const char *machine_name(int machine)
 
 /* ---- suitability ----------------------------------------------------------------------------- */
 
+static bool has_stripped_runtime(const char *path)
+{
+    struct symbols_file file;
+    struct symbols symbols;
+    if (!symbols_map(path, &file)) return false;
+    const bool found = stripped_find(&file, &symbols) != 0;
+    if (found) free((void *)symbols.rows);
+    symbols_unmap(&file);
+    return found;
+}
+
 static int unfit(char *why, size_t why_size, const char *name, const char *sentence)
 {
     snprintf(why, why_size, "%s %s", name, sentence);
@@ -223,9 +236,10 @@ static int judge_elf(const char *name, const struct content *content, uint64_t s
     if (content->runtime_major == 0 && content->device_code && !content->runtime_inside)
         return unfit(
             why, why_size, name,
-            "has the CUDA runtime linked in statically, as nvcc does by default, and no symbols: "
-            "the software device takes the runtime's place by the names of its functions. Do not "
-            "strip the program, or build it with:\n  nvcc -cudart shared ...            (CMake: "
+            "has the CUDA runtime linked in statically, as nvcc does by default, no symbols, and "
+            "no "
+            "runtime of a version that the software device knows without them. Do not strip the "
+            "program, or build it with:\n  nvcc -cudart shared ...            (CMake: "
             "set(CMAKE_CUDA_RUNTIME_LIBRARY Shared))");
     if (!content->interpreted && content->type == ET_DYN && content->dynamic)
         return unfit(why, why_size, name, "is a shared library: run a program that uses it");
@@ -307,6 +321,8 @@ int program_examine(const char *name, struct program *program, char *why, size_t
         verdict = judge_other(name, got == 0, why, why_size);
         goto done;
     }
+    if (content.device_code && content.runtime_major == 0 && !content.runtime_inside)
+        content.runtime_inside = has_stripped_runtime(program->path);
     verdict = judge_elf(name, &content, (uint64_t)status.st_size, why, why_size);
     if (verdict != 0) goto done;
     program->loads_runtime = content.runtime_major != 0;

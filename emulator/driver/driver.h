@@ -55,6 +55,11 @@ const char *overlap_begin(void);
  * that polls the clock ends. For code of the grader that gives the submission a clock. */
 uint64_t overlap_host_clock(void);
 
+/* The newest runtime that emulator/front has replaced in a program or library that has no symbols
+ * of it, as 13040; 0: none. Written by the audit library, before any code of that object runs. Who
+ * has such a runtime inside compares its version with the driver's, which is therefore no older. */
+extern unsigned overlap_runtime_inside;
+
 /* Returns true in a process that was forked after its parent had initialised CUDA. Nothing works
  * there: cuInit and every other call return CUDA_ERROR_NOT_INITIALIZED. */
 bool overlap_forked(void);

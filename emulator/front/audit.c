@@ -105,7 +105,8 @@ PUBLIC char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 
 enum { NEW_MOST = 4096 }; /* objects loaded at once */
 
-static const struct link_map *runtime; /* the device's libcudart.so.13; NULL: not loaded */
+/* The device's libcudart.so.13 and libcuda.so.1; NULL: not loaded. */
+static const struct link_map *runtime, *driver;
 static const struct link_map *new_objects[NEW_MOST];
 static size_t new_count;
 
@@ -113,8 +114,9 @@ PUBLIC unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
     (void)cookie;
     if (lmid != LM_ID_BASE) return 0;
-    const char *driver = own_file("libcuda.so.1");
-    if (driver != NULL) patch_variables(map, driver);
+    const char *own = own_file("libcuda.so.1");
+    if (own != NULL) patch_variables(map, own);
+    if (own != NULL && strcmp(map->l_name, own) == 0) driver = map;
     if (strcmp(last_part(map->l_name), "libcudart.so.13") == 0)
         runtime = map;
     else if (new_count < NEW_MOST)
@@ -132,18 +134,31 @@ PUBLIC uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned number, uintptr_t *fr
                            name, symbol->st_value);
 }
 
+/* Tells the driver which runtime was found inside an object: emulator/driver/driver.h. */
+static void tell_version(unsigned version)
+{
+    unsigned *newest = NULL;
+    if (driver != NULL)
+        newest = (unsigned *)patch_defined(driver, STT_OBJECT, "overlap_runtime_inside");
+    if (newest != NULL && *newest < version) __atomic_store_n(newest, version, __ATOMIC_RELAXED);
+}
+
 /* At this point everything requested is mapped and none of its code has run. */
 PUBLIC void la_activity(uintptr_t *cookie, unsigned flag)
 {
     (void)cookie;
     if (flag != LA_ACT_CONSISTENT || runtime == NULL) return;
-    for (size_t i = 0; i < new_count; i++) patch_runtime(new_objects[i], runtime);
+    for (size_t i = 0; i < new_count; i++) {
+        const unsigned version = patch_runtime(new_objects[i], runtime);
+        if (version != 0) tell_version(version);
+    }
     new_count = 0;
 }
 
 PUBLIC unsigned la_objclose(uintptr_t *cookie)
 {
     if (*cookie == (uintptr_t)runtime) runtime = NULL;
+    if (*cookie == (uintptr_t)driver) driver = NULL;
     new_count = 0; /* objects not patched by now will not be */
     return 0;
 }

@@ -35,7 +35,7 @@ static uintptr_t device_function(const char *name, bool for_threads)
     uintptr_t found = 0;
     for (size_t i = for_threads ? 0 : 2; i < sizeof ends / sizeof *ends && found == 0; i++) {
         snprintf(whole, sizeof whole, "%s%s", name, ends[i]);
-        found = patch_function(python.runtime, whole);
+        found = patch_defined(python.runtime, STT_FUNC, whole);
     }
     return found;
 }
@@ -65,8 +65,8 @@ uintptr_t bindings_symbol(const struct link_map *object, const struct link_map *
     if (runtime == NULL || strcmp(name, "PyDict_SetItemString") != 0) return address;
     python.runtime = runtime;
     *(void **)&python.set_item = (void *)address;
-    *(void **)&python.set_pointer = (void *)patch_function(from, "PyCapsule_SetPointer");
-    *(void **)&python.clear = (void *)patch_function(from, "PyErr_Clear");
+    *(void **)&python.set_pointer = (void *)patch_defined(from, STT_FUNC, "PyCapsule_SetPointer");
+    *(void **)&python.clear = (void *)patch_defined(from, STT_FUNC, "PyErr_Clear");
     if (python.set_pointer == NULL || python.clear == NULL) return address;
     return strstr(object->l_name, per_thread) != NULL ? (uintptr_t)publish_for_threads
                                                       : (uintptr_t)publish_plain;

@@ -1,116 +1,33 @@
 #include "emulator/front/patch.h"
 
-#include <fcntl.h>
+#include "emulator/front/stripped.h"
+#include "emulator/front/symbols.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- symbols ------------------------------------------------------------------------------- */
-
-struct file {
-    const unsigned char *bytes;
-    size_t size;
-};
-
-struct symbols {
-    const ElfW(Sym) * rows;
-    size_t count;
-    const char *names;
-    size_t names_size; /* the last byte of names is NUL */
-};
-
-static bool map_file(const struct link_map *object, struct file *file)
-{
-    const char *path = *object->l_name != '\0' ? object->l_name : "/proc/self/exe";
-    struct stat status;
-    void *bytes = MAP_FAILED;
-    const int handle = open(path, O_RDONLY | O_CLOEXEC);
-    if (handle < 0) return false;
-    if (fstat(handle, &status) == 0 && status.st_size > (off_t)sizeof(ElfW(Ehdr)))
-        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, handle, 0);
-    close(handle);
-    if (bytes == MAP_FAILED) return false;
-    *file = (struct file){bytes, (size_t)status.st_size};
-    return true;
-}
-
-static void unmap_file(const struct file *file)
-{
-    munmap((void *)file->bytes, file->size);
-}
-
-static bool is_inside(const struct file *file, uint64_t offset, uint64_t size)
-{
-    return offset <= file->size && size <= file->size - offset;
-}
-
-/* Finds the symbol table of that type. Returns false if there is none or it is damaged. */
-static bool find_symbols(const struct file *file, unsigned type, struct symbols *symbols)
-{
-    const ElfW(Ehdr) *start = (const void *)file->bytes;
-    if (memcmp(start->e_ident, ELFMAG, SELFMAG) != 0 || start->e_shentsize != sizeof(ElfW(Shdr)) ||
-        start->e_shoff % _Alignof(ElfW(Shdr)) != 0 ||
-        !is_inside(file, start->e_shoff, (uint64_t)start->e_shnum * sizeof(ElfW(Shdr))))
-        return false;
-    const ElfW(Shdr) *sections = (const void *)(file->bytes + start->e_shoff);
-    for (size_t i = 0; i < start->e_shnum; i++) {
-        const ElfW(Shdr) *table = &sections[i];
-        if (table->sh_type != type || table->sh_link >= start->e_shnum) continue;
-        const ElfW(Shdr) *names = &sections[table->sh_link];
-        if (!is_inside(file, table->sh_offset, table->sh_size) ||
-            table->sh_offset % _Alignof(ElfW(Sym)) != 0 || names->sh_size == 0 ||
-            !is_inside(file, names->sh_offset, names->sh_size) ||
-            file->bytes[names->sh_offset + names->sh_size - 1] != '\0')
-            return false;
-        symbols->rows = (const void *)(file->bytes + table->sh_offset);
-        symbols->count = table->sh_size / sizeof(ElfW(Sym));
-        symbols->names = (const char *)file->bytes + names->sh_offset;
-        symbols->names_size = names->sh_size;
-        return true;
-    }
-    return false;
-}
-
-/* The name of a function that is defined in the object, or NULL. */
-static const char *any_function_name(const struct symbols *symbols, size_t i)
-{
-    const ElfW(Sym) *symbol = &symbols->rows[i];
-    return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
-                   symbol->st_name < symbols->names_size
-               ? symbols->names + symbol->st_name
-               : NULL;
-}
-
-/* The same for functions of the runtime only. */
+/* The name of a function of the runtime, or NULL. */
 static const char *function_name(const struct symbols *symbols, size_t i)
 {
-    const char *name = any_function_name(symbols, i);
+    const char *name = symbols_function_name(symbols, i);
     return name != NULL && (strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0)
                ? name
                : NULL;
-}
-
-static const ElfW(Sym) * find_function(const struct symbols *symbols, const char *wanted)
-{
-    for (size_t i = 0; i < symbols->count; i++) {
-        const char *name = any_function_name(symbols, i);
-        if (name != NULL && strcmp(name, wanted) == 0) return &symbols->rows[i];
-    }
-    return NULL;
 }
 
 /* Returns true if the object contains the whole runtime of CUDA 13. CUDA 12's has a second
  * cudaGetDeviceProperties. */
 static bool has_runtime(const struct symbols *symbols)
 {
-    return find_function(symbols, "cudaGetDeviceCount") != NULL &&
-           find_function(symbols, "__cudaRegisterFatBinary") != NULL &&
-           find_function(symbols, "__cudaLaunchKernel") != NULL &&
-           find_function(symbols, "cudaGetDeviceProperties_v2") == NULL;
+    return symbols_defined(symbols, STT_FUNC, "cudaGetDeviceCount") != NULL &&
+           symbols_defined(symbols, STT_FUNC, "__cudaRegisterFatBinary") != NULL &&
+           symbols_defined(symbols, STT_FUNC, "__cudaLaunchKernel") != NULL &&
+           symbols_defined(symbols, STT_FUNC, "cudaGetDeviceProperties_v2") == NULL;
 }
 
 /* ---- jumps --------------------------------------------------------------------------------- */
@@ -167,7 +84,8 @@ static struct spare find_spare(const struct symbols *theirs, ElfW(Addr) base,
     for (size_t i = 0; i < theirs->count; i++) {
         const ElfW(Sym) *symbol = &theirs->rows[i];
         const char *name = function_name(theirs, i);
-        if (name != NULL && symbol->st_size > used + spare.bytes && find_function(ours, name))
+        if (name != NULL && symbol->st_size > used + spare.bytes &&
+            symbols_defined(ours, STT_FUNC, name))
             spare = (struct spare){(unsigned char *)(base + symbol->st_value) + used,
                                    symbol->st_size - used};
     }
@@ -197,7 +115,7 @@ static void write_jumps(const struct symbols *theirs, ElfW(Addr) base, const str
     struct spare spare = find_spare(theirs, base, ours);
     for (size_t i = 0; i < theirs->count; i++) {
         const char *name = function_name(theirs, i);
-        const ElfW(Sym) *to = name != NULL ? find_function(ours, name) : NULL;
+        const ElfW(Sym) *to = name != NULL ? symbols_defined(ours, STT_FUNC, name) : NULL;
         if (to != NULL) replace(&theirs->rows[i], base, our_base + to->st_value, &spare);
     }
 }
@@ -218,21 +136,35 @@ static bool set_protection(const struct symbols *theirs, ElfW(Addr) base, int pr
     return mprotect((void *)low, high - low, protection) == 0;
 }
 
-void patch_runtime(const struct link_map *object, const struct link_map *runtime)
+static bool map_object(const struct link_map *object, struct symbols_file *file)
 {
-    struct file file, our_file;
+    return symbols_map(*object->l_name != '\0' ? object->l_name : "/proc/self/exe", file);
+}
+
+unsigned patch_runtime(const struct link_map *object, const struct link_map *runtime)
+{
+    struct symbols_file file, our_file;
     struct symbols theirs, ours;
-    if (!map_file(object, &file)) return;
-    if (find_symbols(&file, SHT_SYMTAB, &theirs) && has_runtime(&theirs) &&
-        map_file(runtime, &our_file)) {
-        if (find_symbols(&our_file, SHT_DYNSYM, &ours) &&
+    unsigned version = 0;
+    void *owned = NULL;
+    if (!map_object(object, &file)) return 0;
+    bool found = symbols_find(&file, SHT_SYMTAB, &theirs) && has_runtime(&theirs);
+    if (!found) {
+        version = stripped_find(&file, &theirs);
+        found = version != 0;
+        if (found) owned = (void *)theirs.rows;
+    }
+    if (found && map_object(runtime, &our_file)) {
+        if (symbols_find(&our_file, SHT_DYNSYM, &ours) &&
             set_protection(&theirs, object->l_addr, PROT_READ | PROT_WRITE | PROT_EXEC)) {
             write_jumps(&theirs, object->l_addr, &ours, runtime->l_addr);
             set_protection(&theirs, object->l_addr, PROT_READ | PROT_EXEC);
         }
-        unmap_file(&our_file);
+        symbols_unmap(&our_file);
     }
-    unmap_file(&file);
+    free(owned);
+    symbols_unmap(&file);
+    return version;
 }
 
 /* ---- variables that are called as functions ------------------------------------------------ */
@@ -266,13 +198,11 @@ static ElfW(Sym) * symbols_of(const struct link_map *object)
 }
 
 /* The protection of what the file has at this address. */
-static int protection_of(const struct file *file, ElfW(Addr) value)
+static int protection_of(const struct symbols_file *file, ElfW(Addr) value)
 {
-    const ElfW(Ehdr) *start = (const void *)file->bytes;
-    if (!is_inside(file, start->e_phoff, (uint64_t)start->e_phnum * sizeof(ElfW(Phdr))))
-        return PROT_READ;
-    const ElfW(Phdr) *parts = (const void *)(file->bytes + start->e_phoff);
-    for (size_t i = 0; i < start->e_phnum; i++)
+    size_t count = 0;
+    const ElfW(Phdr) *parts = symbols_segments(file, &count);
+    for (size_t i = 0; i < count; i++)
         if (parts[i].p_type == PT_LOAD && value - parts[i].p_vaddr < parts[i].p_memsz)
             return (parts[i].p_flags & PF_R ? PROT_READ : 0) |
                    (parts[i].p_flags & PF_W ? PROT_WRITE : 0) |
@@ -293,35 +223,35 @@ static void hide(ElfW(Sym) * symbol, int protection)
 
 void patch_variables(const struct link_map *object, const char *driver)
 {
-    const struct link_map ours_map = {.l_name = (char *)driver};
-    struct file file, our_file;
+    struct symbols_file file, our_file;
     struct symbols theirs, ours;
     ElfW(Sym) *symbols = symbols_of(object);
-    if (*object->l_name == '\0' || symbols == NULL || !map_file(object, &file)) return;
-    if (find_symbols(&file, SHT_DYNSYM, &theirs) && has_pointers(&theirs) &&
-        map_file(&ours_map, &our_file)) {
+    if (*object->l_name == '\0' || symbols == NULL || !map_object(object, &file)) return;
+    if (symbols_find(&file, SHT_DYNSYM, &theirs) && has_pointers(&theirs) &&
+        symbols_map(driver, &our_file)) {
         const ElfW(Addr) at = (ElfW(Addr))symbols - object->l_addr;
         const int protection = protection_of(&file, at);
-        const bool known = find_symbols(&our_file, SHT_DYNSYM, &ours);
+        const bool known = symbols_find(&our_file, SHT_DYNSYM, &ours);
         for (size_t i = 0; i < theirs.count && known; i++) {
             const char *name = pointer_name(&theirs, i);
-            if (name != NULL && find_function(&ours, name) != NULL) hide(&symbols[i], protection);
+            if (name != NULL && symbols_defined(&ours, STT_FUNC, name) != NULL)
+                hide(&symbols[i], protection);
         }
-        unmap_file(&our_file);
+        symbols_unmap(&our_file);
     }
-    unmap_file(&file);
+    symbols_unmap(&file);
 }
 
-uintptr_t patch_function(const struct link_map *object, const char *name)
+uintptr_t patch_defined(const struct link_map *object, unsigned type, const char *name)
 {
-    struct file file;
+    struct symbols_file file;
     struct symbols symbols;
     uintptr_t address = 0;
-    if (!map_file(object, &file)) return 0;
-    if (find_symbols(&file, SHT_DYNSYM, &symbols)) {
-        const ElfW(Sym) *symbol = find_function(&symbols, name);
+    if (!map_object(object, &file)) return 0;
+    if (symbols_find(&file, SHT_DYNSYM, &symbols)) {
+        const ElfW(Sym) *symbol = symbols_defined(&symbols, type, name);
         if (symbol != NULL) address = object->l_addr + symbol->st_value;
     }
-    unmap_file(&file);
+    symbols_unmap(&file);
     return address;
 }

@@ -43,6 +43,10 @@ enum driver_needs {
 CUresult driver_enter(const char *name, unsigned needs, const void *caller);
 CUresult driver_leave(CUresult code);
 
+/* The version that the driver says it is: CUDA_VERSION, or that of a newer runtime inside a program
+ * (driver.h). */
+int driver_version(void);
+
 /* Called at the calling thread's first call. */
 void thread_begin(void);
 /* Advances the process's clock (the first thread's) to at least `ns`. */

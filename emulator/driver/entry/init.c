@@ -170,9 +170,17 @@ CUresult driver_cuInit(unsigned int Flags)
     return CUDA_SUCCESS;
 }
 
+unsigned overlap_runtime_inside;
+
+int driver_version(void)
+{
+    const int inside = (int)__atomic_load_n(&overlap_runtime_inside, __ATOMIC_RELAXED);
+    return inside > CUDA_VERSION ? inside : CUDA_VERSION;
+}
+
 CUresult driver_cuDriverGetVersion(int *driverVersion)
 {
     NEED_POINTER(driverVersion);
-    *driverVersion = CUDA_VERSION;
+    *driverVersion = driver_version();
     return CUDA_SUCCESS;
 }

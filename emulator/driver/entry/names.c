@@ -1,5 +1,6 @@
 /* Names: of error codes, and of functions for cuGetProcAddress. */
 #include "emulator/driver/core/core.h"
+#include "emulator/driver/entry/entry.h"
 
 #include <driver_types.h>
 #include <string.h>
@@ -121,7 +122,7 @@ CUresult driver_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVers
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     bool exists = false;
     const struct function_row *row = NULL;
-    if (cudaVersion > CUDA_VERSION || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
+    if (cudaVersion > driver_version() || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
     *pfn = NULL;
     if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) {
         row = function_find(symbol, cudaVersion, "_ptsz", &exists);

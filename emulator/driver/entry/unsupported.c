@@ -70,7 +70,9 @@ int overlap_unsupported(const char *name, const void *caller, unsigned flags, in
 {
     const bool is_table = strcmp(name, "cuGetExportTable") == 0;
     const char *library = is_table ? library_of(caller) : NULL;
-    const enum trace_finding_id id = is_table ? finding_for(library) : FINDING_UNSUPPORTED_FUNCTION;
+    enum trace_finding_id id = is_table ? finding_for(library) : FINDING_UNSUPPORTED_FUNCTION;
+    /* Where Warp's runtime has been replaced, it is the compiler inside that asks. */
+    if (id == FINDING_UNSUPPORTED_WARP && overlap_runtime_inside != 0) id = FINDING_NONE;
     overlap_call_enter(name, caller, flags);
     if (id != FINDING_NONE && is_first(is_table ? library : name)) {
         struct trace_record found = finding_at_call(id, (CUresult)code);
