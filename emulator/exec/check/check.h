@@ -216,6 +216,8 @@ enum {
     EXEC_WATCH_COPY = 1 << 17,      /* the access is a store by an asynchronous copy */
     EXEC_WATCH_COUNTS = 1 << 18,    /* a store with EXEC_LOOK_COUNTS */
     EXEC_WATCH_EXCHANGES = 1 << 19, /* an atomic that stores regardless of the old value */
+    EXEC_WATCH_SWAPS = 1 << 20,     /* atom.cas: what it compares with and stores is in d and b */
+    EXEC_WATCH_LOOKS = 1 << 21,     /* a load that looks before an atomic on the same address */
 };
 
 /* Inserted before a fence beyond block scope: check/causality.c. */

@@ -66,6 +66,7 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
     cells_free(shadow);
     free(shadow->unread);
     free(shadow->lines);
+    free(shadow->seen);
     free(shadow);
 }
 
@@ -259,6 +260,7 @@ static bool refine(struct exec_shadow *shadow, unsigned shift)
     finer.shift = shift;
     memset(finer.cells, 0, sizeof finer.cells);
     memset(finer.sites, 0, sizeof finer.sites);
+    finer.seen = NULL;
     const bool made = cells_make(&finer);
     const size_t parts = (size_t)1 << (shadow->shift - shift);
     for (int k = 0; k < EXEC_KEPT_COUNT && made; k++)
@@ -268,6 +270,7 @@ static bool refine(struct exec_shadow *shadow, unsigned shift)
             finer.sites[k][i] = shadow->sites[k][i / parts];
         }
     cells_free(made ? shadow : &finer);
+    if (made) free(shadow->seen);
     if (made) *shadow = finer;
     return made;
 }
@@ -470,11 +473,21 @@ static inline void keep(const struct exec_touch *touch, size_t index, enum exec_
     shadow->sites[last][index] = touch->inst->position;
 }
 
+/* Returns true when a failed swap or a look of the touch's warp has read what is there. A load by
+ * the same thread then reads that, or what came later, whatever orders the two: of one location no
+ * thread reads older values than it has read. (PTX ISA 9.0, 8.10: "Coherence".) Sets whose keys are
+ * put in by a swap, once, are read so. Kept by warp: a load of another lane is missed. */
+static inline bool has_seen(const struct exec_touch *touch, size_t index)
+{
+    return touch->shadow->seen != NULL &&
+           touch->shadow->seen[index] >> touch->thread / EXEC_LANES & 1;
+}
+
 static inline void load_cell(const struct exec_touch *touch, size_t index)
 {
     const struct exec_shadow *shadow = touch->shadow;
     if (!check(touch, index, EXEC_KEPT_WRITE)) return;
-    if (shadow->atomics && !shadow->atomics_alone &&
+    if (shadow->atomics && !shadow->atomics_alone && !has_seen(touch, index) &&
         (!check(touch, index, EXEC_KEPT_ATOM) || !check(touch, index, EXEC_KEPT_ATOM_OTHER)))
         return;
     /* With two readers of different warps no later write goes unnoticed, unless it is ordered after
@@ -508,6 +521,7 @@ static inline void atomic_cell(const struct exec_touch *touch, size_t index)
 {
     struct exec_shadow *shadow = touch->shadow;
     shadow->atomics = true;
+    if (shadow->seen != NULL) shadow->seen[index] = 0;
     if (check(touch, index, EXEC_KEPT_WRITE) && !shadow->atomics_alone &&
         check(touch, index, EXEC_KEPT_READ))
         check(touch, index, EXEC_KEPT_READ_OTHER);
@@ -742,6 +756,54 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
     }
 }
 
+/* Returns the lanes whose swap changes memory, where the lanes swap one after the other. */
+static uint32_t lanes_that_swap(const struct exec_touch *touch, const struct access *access)
+{
+    const struct exec_warp *warp = touch->warp;
+    const unsigned char *memory = touch->home != NULL ? touch->home->shared : warp->block->shared;
+    const uint32_t bytes = access->element;
+    uint32_t swap = 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const unsigned char *there = memory + access->offset[l];
+        const unsigned char *compared = exec_stored(warp, touch->inst, l, 0, bytes);
+        const unsigned char *stored = exec_stored(warp, touch->inst, l, 1, bytes);
+        for (uint32_t before = swap; before; before &= before - 1) {
+            const unsigned k = (unsigned)__builtin_ctz(before);
+            if (access->offset[k] == access->offset[l])
+                there = exec_stored(warp, touch->inst, k, 1, bytes);
+        }
+        if (!memcmp(there, compared, bytes) && memcmp(there, stored, bytes)) swap |= 1u << l;
+    }
+    return swap;
+}
+
+/* A swap that leaves memory as it is only reads it. */
+static void swap_lanes(struct exec_touch *touch, const struct access *access)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const uint32_t swap = lanes_that_swap(touch, access);
+    shadow->atomics = true;
+    if (shadow->seen == NULL && swap != access->mask)
+        shadow->seen = calloc(cell_count(shadow), sizeof *shadow->seen);
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const size_t first = access->offset[l] >> shadow->shift;
+        exec_touch_by(touch, l);
+        if (swap >> l & 1) {
+            touch_cells(touch, access->offset[l], touch->bytes);
+            continue;
+        }
+        for (size_t k = first; k <= (access->offset[l] + touch->bytes - 1) >> shadow->shift; k++) {
+            /* The latest swap that succeeded stays known. */
+            if (check(touch, k, EXEC_KEPT_WRITE) &&
+                shadow->cells[EXEC_KEPT_ATOM][k] < shadow->floor)
+                keep(touch, k, EXEC_KEPT_ATOM, EXEC_KEPT_ATOM_OTHER);
+            if (shadow->seen != NULL) shadow->seen[k] |= 1u << touch->warp->index;
+        }
+    }
+}
+
 /* Fast path of atomic_cell for an atomic after atomics only, one cell per lane, where nothing
  * converses and the block is in no cluster: histograms do little else. Other lanes take the slow
  * path. */
@@ -755,7 +817,8 @@ static void atomic_lanes(struct exec_touch *touch, const struct access *access)
     const uint32_t warp = touch->warp->index, site = touch->inst->position;
     const int32_t floor = shadow->floor, warp_floor = shadow->warp_floor[warp];
     const unsigned shift = shadow->shift;
-    const bool plain = !shadow->converses && touch->home == NULL && touch->bytes == 1u << shift;
+    const bool plain = !shadow->converses && shadow->seen == NULL && touch->home == NULL &&
+                       touch->bytes == 1u << shift;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const size_t index = access->offset[l] >> shift;
@@ -831,8 +894,26 @@ static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct e
         store_lanes(&touch, access);
     } else if (access->access == EXEC_LOAD) {
         load_lanes(&touch, access);
+    } else if (inst->cache & EXEC_WATCH_SWAPS && touch.home == NULL) {
+        swap_lanes(&touch, access);
     } else {
         atomic_lanes(&touch, access);
+    }
+}
+
+/* Records that lanes of the warp have read what an atomic has written there since the floor. */
+static void look_lanes(const struct exec_warp *warp, const struct access *access)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const uint32_t bytes = access->element * access->count;
+    for (uint32_t rest = access->mask & ~access->away; rest; rest &= rest - 1) {
+        const uint32_t offset = access->offset[__builtin_ctz(rest)];
+        for (size_t k = offset >> shadow->shift; k <= (offset + bytes - 1) >> shadow->shift; k++) {
+            if (shadow->cells[EXEC_KEPT_ATOM][k] < shadow->floor) continue;
+            if (shadow->seen == NULL)
+                shadow->seen = calloc(cell_count(shadow), sizeof *shadow->seen);
+            if (shadow->seen != NULL) shadow->seen[k] |= 1u << warp->index;
+        }
     }
 }
 
@@ -843,7 +924,13 @@ void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst,
     access.count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
     access.access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3);
     access.values = inst->cache & EXEC_WATCH_VALUES;
+    const bool looks = inst->cache & EXEC_WATCH_LOOKS;
+    if (looks && !warp->block->shadow->atomics) return;
     if (!find_offsets(warp, inst, mask, &access)) return;
+    if (looks) {
+        look_lanes(warp, &access);
+        return;
+    }
     const uint32_t own = access.mask & ~access.away;
     for (uint32_t away = access.away; away;) {
         struct exec_block *home = access.home[__builtin_ctz(away)];

@@ -30,7 +30,8 @@
  *    stores of a value computed from a load of the same address (x++): all such updates but one are
  *    lost;
  *  - a load from an address that an atomic further on in the function uses too: a look before the
- *    act.
+ *    act; and a load of what an atomic has written by a warp whose look, or failed atom.cas, has
+ *    read just that.
  * An asynchronous copy into shared memory counts as a store by the issuing thread, at that moment
  * and again when it is waited for (check/async.h). Lanes of a warp that merely run side by side are
  * not ordered (Volta and later). The same rules and cells serve for global memory:
@@ -86,9 +87,12 @@ struct exec_shadow {
     bool converses;             /* threads may know more than the floors say: check/order.h */
     bool visited;               /* another block has touched this memory: check/cluster.h */
     struct exec_unread *unread; /* made on first use: check/unread.h */
-    struct exec_line *lines;    /* NULL: there are only cells. check/shadow_line.h: */
-    int32_t lined;              /* the floor since which the lines hold touches */
-    int32_t parted;             /* the floor since which the cells hold all of them */
+    /* By cell: warps of which a failed atom.cas, or a look, has read what the latest atomic wrote
+     * there. NULL: none has yet. */
+    uint32_t *seen;
+    struct exec_line *lines;          /* NULL: there are only cells. check/shadow_line.h: */
+    int32_t lined;                    /* the floor since which the lines hold touches */
+    int32_t parted;                   /* the floor since which the cells hold all of them */
     int32_t *cells[EXEC_KEPT_COUNT];  /* allocated by exec_shadow_tells */
     uint32_t *sites[EXEC_KEPT_COUNT]; /* source position of each cell's touch */
 };

@@ -49,9 +49,13 @@ void lower_fence(struct lower *lower);
  * watched. */
 
 /* Emits the race check of an access to `count` elements of `element` bytes at `place`, if that may
- * be shared memory. `slots` are those of a store's values, or NULL. */
+ * be shared memory. `slots` are those of a store's values, of what an atom.cas compares with and
+ * stores, or NULL. */
 void lower_racecheck(struct lower *lower, const struct lower_place *place, uint32_t element,
                      uint32_t count, enum exec_access access, const uint32_t slots[4]);
+/* The same for a load that looks before an atomic on the same address. */
+void lower_racecheck_look(struct lower *lower, const struct lower_place *place, uint32_t element,
+                          uint32_t count);
 /* The same for an asynchronous copy of `bytes` bytes to `place`; and for an instruction that closes
  * or waits for groups of such copies, or of products. */
 void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes);
@@ -73,6 +77,11 @@ bool lower_is_strong(const struct lower *lower, const struct ptx_instruction *at
 /* Return true when the access acquires, or releases; .acq_rel does both. */
 bool lower_acquires(const struct ptx_instruction *at);
 bool lower_releases(const struct ptx_instruction *at);
+/* Returns whether the address of an access by `at` and of one by `other_at` are computed from the
+ * same values by additions and multiplications with numbers (lower/sums.c). */
+bool lower_same_sum(const struct lower *lower, const struct ptx_instruction *at,
+                    const struct ptx_operand *address, const struct ptx_instruction *other_at,
+                    const struct ptx_operand *other_address);
 /* Which acts further on in the function make a load a look, besides atomics on the same address;
  * stores do only where the loaded value can decide something, or goes into them. */
 enum lower_acts {

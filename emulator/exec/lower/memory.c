@@ -340,6 +340,17 @@ static void lower_poll(struct lower *lower, const struct lower_place *place, uin
     inst->imm = place->global;
 }
 
+/* Emits the race check of a load of `count` elements. */
+static void watch_load(struct lower *lower, const struct lower_place *place, uint32_t count)
+{
+    const struct ptx_instruction *at = lower->at;
+    if (lower_is_strong(lower, at)) return;
+    if (lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
+        lower_racecheck_look(lower, place, ptx_type_bytes(at->type), count);
+    else
+        lower_racecheck(lower, place, ptx_type_bytes(at->type), count, EXEC_LOAD, NULL);
+}
+
 static void lower_load(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -374,8 +385,7 @@ static void lower_load(struct lower *lower)
         final[k] = lower->widen_key != NULL ? lower->widen_to : to[k];
     }
     lower->widen_key = NULL;
-    if (!lower_is_strong(lower, at) && !lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
-        lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_LOAD, NULL);
+    watch_load(lower, &place, count);
     lower_order(lower, &place, ptx_type_bytes(at->type) * count, EXEC_LOAD, 0);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = place.slot;
@@ -600,7 +610,7 @@ static void lower_atomic(struct lower *lower)
         lower_unsupported(lower, UNSUPPORTED_ATOMIC_PLACE);
         return;
     }
-    uint32_t from[2] = {0, 0};
+    uint32_t from[4] = {0};
     for (uint32_t k = 0; k < count; k++) {
         from[k] = lower_source(lower, &values[k], width);
         if (from[k] == EXEC_NO_SLOT) return;
@@ -610,7 +620,9 @@ static void lower_atomic(struct lower *lower)
         d = lower_destination(lower, at->operands[0].reg, width, false);
     /* Others may do what they like with the rest of the word: the race check leaves it alone. */
     const bool part = lower_swaps_part(lower);
-    if (!part) lower_racecheck(lower, &place, ptx_type_bytes(at->type), 1, EXEC_ATOMIC, NULL);
+    if (!part)
+        lower_racecheck(lower, &place, ptx_type_bytes(at->type), 1, EXEC_ATOMIC,
+                        count == 2 ? from : NULL);
     lower_order(lower, &place, ptx_type_bytes(at->type), EXEC_ATOMIC, 0);
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->d = d;

@@ -43,6 +43,12 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
         (operation == PTX_ATOMIC_EXCH || operation == PTX_ATOMIC_AND)) /* and: may be x & 0 */
         inst->cache |= EXEC_WATCH_EXCHANGES;
     if (inst == NULL || slots == NULL) return;
+    if (access == EXEC_ATOMIC) {
+        inst->cache |= EXEC_WATCH_SWAPS;
+        inst->d = slots[0];
+        inst->b = slots[1];
+        return;
+    }
     if (access == EXEC_STORE && (lower_updates(lower) & EXEC_LOOK_COUNTS) != 0)
         inst->cache |= EXEC_WATCH_COUNTS;
     inst->cache |= EXEC_WATCH_VALUES;
@@ -50,6 +56,13 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
     inst->b = slots[1];
     inst->c = slots[2];
     inst->e = slots[3];
+}
+
+void lower_racecheck_look(struct lower *lower, const struct lower_place *place, uint32_t element,
+                          uint32_t count)
+{
+    struct exec_inst *inst = watch(lower, place, element, count, EXEC_LOAD);
+    if (inst != NULL) inst->cache |= EXEC_WATCH_LOOKS;
 }
 
 void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes)
@@ -401,13 +414,31 @@ static bool decides(struct lower *lower, const struct address *address)
     return flow == FLOW_DECIDES;
 }
 
+/* Returns whether an atom.cas further on, before the block's next barrier, is on the address of the
+ * load `at`, computed in another way perhaps: libcu++'s take generic pointers. */
+static bool is_swapped(const struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    if (lower->at->op != PTX_OP_LD) return false;
+    for (uint32_t k = lower->next_act[lower->place - source->instructions];
+         k < source->instruction_count; k = lower->next_act[k]) {
+        const struct ptx_instruction *later = &source->instructions[k];
+        if (orders_block(later->op)) return false;
+        if (later->op == PTX_OP_ATOM && later->modifiers.operation == PTX_ATOMIC_CAS &&
+            lower_same_sum(lower, lower->place, &lower->at->operands[1], later,
+                           &later->operands[1]))
+            return true;
+    }
+    return false;
+}
+
 bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lower_acts acts)
 {
     const struct ptx_function *source = lower->source;
-    if (!lower->program->watched || operand->kind != PTX_OPERAND_ADDRESS ||
-        (operand->reg != PTX_NO_REGISTER && lower->written[operand->reg] != LOWER_ONCE))
-        return false;
+    if (!lower->program->watched || operand->kind != PTX_OPERAND_ADDRESS) return false;
     if (lower->symbols == NULL && !find_symbols(lower)) return false;
+    if (is_swapped(lower)) return true;
+    if (operand->reg != PTX_NO_REGISTER && lower->written[operand->reg] != LOWER_ONCE) return false;
     const struct address address = address_of(lower, operand);
     bool stores_count = acts & LOWER_ACTS_STORES;
     for (uint32_t k = lower->next_act[lower->place - source->instructions];

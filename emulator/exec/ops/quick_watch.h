@@ -236,7 +236,7 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
     const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     s32 cell[EXEC_LANES];
     u32 wrong = size < 4, recent = 0;
-    if (!tells(warp->block) || exec_lines_hold(shadow)) return false;
+    if (!tells(warp->block) || exec_lines_hold(shadow) || shadow->seen != NULL) return false;
     for (u32 l = 0; l < EXEC_LANES; l++) {
         const u32 at = base[l] + (u32)inst->imm;
         wrong |= (u32)(at > size - 4) | (at & 3);

@@ -277,7 +277,7 @@ static bool atomic(struct exec_warp *warp, const struct exec_inst *inst)
     const s32 first = (s32)(warp->index * EXEC_LANES);
     s32 index[EXEC_LANES];
     bool ascending;
-    if (!find_cells(warp, inst, index, &ascending) ||
+    if (shadow->seen != NULL || !find_cells(warp, inst, index, &ascending) ||
         !is_clear(shadow, EXEC_KEPT_WRITE, index, first) ||
         !is_clear(shadow, EXEC_KEPT_READ, index, first) ||
         !is_clear(shadow, EXEC_KEPT_READ_OTHER, index, first))
@@ -414,6 +414,10 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     if (shadow == NULL) return EXEC_GO;
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
+    if (inst->cache & EXEC_WATCH_LOOKS) {
+        exec_shadow_racecheck(warp, inst, mask);
+        return EXEC_GO;
+    }
     const int step = exec_unwritten_wanted(warp) && !is_written(warp, inst, mask) &&
                              exec_unwritten_watch(warp, inst, mask)
                          ? EXEC_RESCHEDULE
