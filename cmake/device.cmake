@@ -18,6 +18,7 @@ overlap_search_path(emulate "$ORIGIN/../libraries")
 # In the program's process: only what the device itself needs, where that process may read.
 overlap_search_path(emulator_cuda "$ORIGIN/needed")
 overlap_search_path(emulator_cudart "$ORIGIN")
+overlap_search_path(emulator_cudart12 "$ORIGIN")
 overlap_search_path(emulator_nvml "$ORIGIN")
 overlap_search_path(emulator_smi "$ORIGIN/..")
 overlap_search_path(front_nvjitlink "$ORIGIN/../needed")
@@ -42,13 +43,14 @@ function(overlap_install_device folder)
         DESTINATION ${folder}/emulator ${ARGN})
     install(TARGETS emulator_cuda RUNTIME_DEPENDENCY_SET ${set}_device
         LIBRARY DESTINATION ${folder}/emulator/lib NAMELINK_SKIP ${ARGN})
-    install(TARGETS emulator_cudart emulator_nvml threads_preload front_audit front_preload
+    install(TARGETS emulator_cudart emulator_cudart12 emulator_nvml threads_preload front_audit
+        front_preload
         LIBRARY DESTINATION ${folder}/emulator/lib NAMELINK_SKIP ${ARGN})
     if(OVERLAP_STANDINS)
         install(TARGETS ${OVERLAP_STANDINS}
             LIBRARY DESTINATION ${folder}/emulator/lib/standins NAMELINK_SKIP ${ARGN})
     endif()
-    install(TARGETS front_nvrtc front_nvjitlink emulator_smi
+    install(TARGETS front_nvrtc front_nvrtc12 front_nvjitlink emulator_smi
         DESTINATION ${folder}/emulator/lib/front ${ARGN})
     install(PROGRAMS ${CMAKE_SOURCE_DIR}/emulator/front/nvcc ${CMAKE_SOURCE_DIR}/emulator/front/ptxas
         DESTINATION ${folder}/emulator/lib/front ${ARGN})

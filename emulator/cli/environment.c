@@ -203,16 +203,21 @@ bool environment_find(const char *libraries)
     return put_in_front("PATH", front);
 }
 
-/* Preloads libraries. The runtime must be loaded before an object that contains a static runtime; a
+/* Preloads libraries. The runtimes must be loaded before an object that contains a static one; a
  * program that needs the shared runtime loads it by itself.
  */
 static bool set_preloaded(const struct program *program, const char *libraries)
 {
     char threads[PATH_ROOM + 32], runtime[PATH_ROOM + 32], front[PATH_ROOM + 32];
+    char before[PATH_ROOM + 32];
     snprintf(front, sizeof front, "%s/liboverlap_front.so", libraries);
     snprintf(threads, sizeof threads, "%s/liboverlap_threads.so", libraries);
     snprintf(runtime, sizeof runtime, "%s/libcudart.so.13", libraries);
-    if (!program->loads_runtime && !put_in_front("LD_PRELOAD", loadable(runtime))) return false;
+    snprintf(before, sizeof before, "%s/libcudart.so.12", libraries);
+    /* That of CUDA 13 comes first: who asks for no version is of CUDA 13. */
+    if (!program->loads_runtime && (!put_in_front("LD_PRELOAD", loadable(before)) ||
+                                    !put_in_front("LD_PRELOAD", loadable(runtime))))
+        return false;
 #ifdef __SANITIZE_ADDRESS__
     /* The device was built with AddressSanitizer, which therefore also gets into other programs. */
     if (!program->loads_runtime && !put_in_front("ASAN_OPTIONS", "detect_leaks=0")) return false;

@@ -16,6 +16,7 @@
 
 #define RUNTIME_NAME "libcudart.so."
 #define RUNTIME_MAJOR 13
+#define RUNTIME_BEFORE 12 /* for which there is a library as well */
 
 /* ---- finding the file ------------------------------------------------------------------------ */
 
@@ -67,15 +68,14 @@ static int find(const char *name, char *path, char *why, size_t why_size)
 /* What an ELF file contains, as far as it matters here. */
 struct content {
     int class, machine, type;
-    bool interpreted;        /* requests a loader: neither a library nor a static program */
-    bool dynamic;            /* has a dynamic section */
-    bool device_code;        /* has kernels */
-    bool runtime_inside;     /* contains the runtime library's code: with symbols, or as
-                                emulator/front/stripped.h knows it */
-    bool old_runtime_inside; /* that is CUDA 12's runtime: emulator/front/patch.c */
-    int runtime_major;       /* N of the libcudart.so.N that it needs; 0: none */
-    bool driver;             /* needs libcuda.so.1 */
-    uint64_t bytes;          /* size of the file that the loader maps */
+    bool interpreted;    /* requests a loader: neither a library nor a static program */
+    bool dynamic;        /* has a dynamic section */
+    bool device_code;    /* has kernels */
+    bool runtime_inside; /* contains the runtime library's code: with symbols, or as
+                            emulator/front/stripped.h knows it */
+    int runtime_major;   /* N of the libcudart.so.N that it needs; 0: none */
+    bool driver;         /* needs libcuda.so.1 */
+    uint64_t bytes;      /* size of the file that the loader maps */
 };
 
 static void read_needed(const char *name, struct content *content)
@@ -112,7 +112,6 @@ static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (name == NULL) continue;
         if (strcmp(name, "cudaGetDeviceCount") == 0) content->runtime_inside = true;
-        if (strcmp(name, "cudaGetDeviceProperties_v2") == 0) content->old_runtime_inside = true;
     }
 }
 
@@ -221,18 +220,15 @@ static int judge_elf(const char *name, const struct content *content, uint64_t s
                                              : "is an ELF file, but no program");
     if (content->bytes > size)
         return unfit(why, why_size, name, "is cut off: the end of the file is missing");
-    if (content->runtime_major != 0 && content->runtime_major != RUNTIME_MAJOR) {
-        snprintf(why, why_size,
-                 "%s needs " RUNTIME_NAME "%d, of CUDA %d. The software device is CUDA %d: build "
-                 "the program with the nvcc of CUDA %d",
-                 name, content->runtime_major, content->runtime_major, RUNTIME_MAJOR,
-                 RUNTIME_MAJOR);
+    if (content->runtime_major != 0 && content->runtime_major != RUNTIME_MAJOR &&
+        content->runtime_major != RUNTIME_BEFORE) {
+        snprintf(
+            why, why_size,
+            "%s needs " RUNTIME_NAME "%d, of CUDA %d. The software device is CUDA %d, and runs "
+            "programs of CUDA %d: build the program with the nvcc of one of the two",
+            name, content->runtime_major, content->runtime_major, RUNTIME_MAJOR, RUNTIME_BEFORE);
         return OPTIONS_EXIT_CANNOT_RUN;
     }
-    if (content->runtime_inside && content->old_runtime_inside)
-        return unfit(why, why_size, name,
-                     "has the runtime of CUDA 12 linked in. The software device is CUDA 13: build "
-                     "the program with the nvcc of CUDA 13");
     if (content->runtime_major == 0 && content->device_code && !content->runtime_inside)
         return unfit(
             why, why_size, name,

@@ -313,7 +313,7 @@ int report_write(FILE *out, const struct trace *trace, const struct report_run *
     else if (!run->may_be_idle && !device_was_used(trace))
         fprintf(out,
                 "overlap: %s made no CUDA call that reached the software device. If it should "
-                "have, see that what it runs is of CUDA 13 and not stripped\n",
+                "have, see that what it runs is of CUDA 12 or 13\n",
                 run->program);
     result = (int)findings.count;
 done:

@@ -34,7 +34,9 @@ static struct library {
 } libraries[] = {
     {"libcuda.so.1", "libcuda.so", "libcuda.so.1", false, ""},
     {"libcudart.so.13", NULL, "libcudart.so.13", false, ""},
+    {"libcudart.so.12", NULL, "libcudart.so.12", false, ""},
     {"libnvrtc.so.13", "libnvrtc.so", "front/liboverlap_nvrtc.so", false, ""},
+    {"libnvrtc.so.12", NULL, "front/liboverlap_nvrtc12.so", false, ""},
     {"libnvJitLink.so.13", "libnvJitLink.so", "front/liboverlap_nvjitlink.so", false, ""},
     {"libcublas.so.13", "libcublas.so", "standins/libcublas.so.13", true, ""},
     {"libcublasLt.so.13", "libcublasLt.so", "standins/libcublasLt.so.13", true, ""},
@@ -105,8 +107,9 @@ PUBLIC char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 
 enum { NEW_MOST = 4096 }; /* objects loaded at once */
 
-/* The device's libcudart.so.13 and libcuda.so.1; NULL: not loaded. */
-static const struct link_map *runtime, *driver;
+/* The device's runtimes, of CUDA 13 and 12, and libcuda.so.1; NULL: not loaded. */
+static struct patch_runtimes runtimes;
+static const struct link_map *driver;
 static const struct link_map *new_objects[NEW_MOST];
 static size_t new_count;
 
@@ -118,7 +121,9 @@ PUBLIC unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
     if (own != NULL) patch_variables(map, own);
     if (own != NULL && strcmp(map->l_name, own) == 0) driver = map;
     if (strcmp(last_part(map->l_name), "libcudart.so.13") == 0)
-        runtime = map;
+        runtimes.of_13 = map;
+    else if (strcmp(last_part(map->l_name), "libcudart.so.12") == 0)
+        runtimes.of_12 = map;
     else if (new_count < NEW_MOST)
         new_objects[new_count++] = map;
     return (bindings_publish(map) ? LA_FLG_BINDFROM : 0u) |
@@ -130,8 +135,8 @@ PUBLIC uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned number, uintptr_t *fr
                               unsigned *flags, const char *name)
 {
     (void)number, (void)flags;
-    return bindings_symbol((const struct link_map *)*from, (const struct link_map *)*to, runtime,
-                           name, symbol->st_value);
+    return bindings_symbol((const struct link_map *)*from, (const struct link_map *)*to,
+                           runtimes.of_13, name, symbol->st_value);
 }
 
 /* Tells the driver which runtime was found inside an object: emulator/driver/driver.h. */
@@ -147,9 +152,9 @@ static void tell_version(unsigned version)
 PUBLIC void la_activity(uintptr_t *cookie, unsigned flag)
 {
     (void)cookie;
-    if (flag != LA_ACT_CONSISTENT || runtime == NULL) return;
+    if (flag != LA_ACT_CONSISTENT || runtimes.of_13 == NULL) return;
     for (size_t i = 0; i < new_count; i++) {
-        const unsigned version = patch_runtime(new_objects[i], runtime);
+        const unsigned version = patch_runtime(new_objects[i], &runtimes);
         if (version != 0) tell_version(version);
     }
     new_count = 0;
@@ -157,7 +162,8 @@ PUBLIC void la_activity(uintptr_t *cookie, unsigned flag)
 
 PUBLIC unsigned la_objclose(uintptr_t *cookie)
 {
-    if (*cookie == (uintptr_t)runtime) runtime = NULL;
+    if (*cookie == (uintptr_t)runtimes.of_13) runtimes.of_13 = NULL;
+    if (*cookie == (uintptr_t)runtimes.of_12) runtimes.of_12 = NULL;
     if (*cookie == (uintptr_t)driver) driver = NULL;
     new_count = 0; /* objects not patched by now will not be */
     return 0;

@@ -20,14 +20,21 @@ static const char *function_name(const struct symbols *symbols, size_t i)
                : NULL;
 }
 
-/* Returns true if the object contains the whole runtime of CUDA 13. CUDA 12's has a second
- * cudaGetDeviceProperties. */
-static bool has_runtime(const struct symbols *symbols)
+static bool has(const struct symbols *symbols, const char *function)
 {
-    return symbols_defined(symbols, STT_FUNC, "cudaGetDeviceCount") != NULL &&
-           symbols_defined(symbols, STT_FUNC, "__cudaRegisterFatBinary") != NULL &&
-           symbols_defined(symbols, STT_FUNC, "__cudaLaunchKernel") != NULL &&
-           symbols_defined(symbols, STT_FUNC, "cudaGetDeviceProperties_v2") == NULL;
+    return symbols_defined(symbols, STT_FUNC, function) != NULL;
+}
+
+/* Returns the device's library for the runtime that the object contains as a whole; NULL: there is
+ * none, or the object has none. Only CUDA 12's has a second cudaGetDeviceProperties, and only CUDA
+ * 13's __cudaLaunchKernel. */
+static const struct link_map *runtime_for(const struct symbols *symbols,
+                                          const struct patch_runtimes *runtimes)
+{
+    if (!has(symbols, "cudaGetDeviceCount") || !has(symbols, "__cudaRegisterFatBinary"))
+        return NULL;
+    if (has(symbols, "cudaGetDeviceProperties_v2")) return runtimes->of_12;
+    return has(symbols, "__cudaLaunchKernel") ? runtimes->of_13 : NULL;
 }
 
 /* ---- jumps --------------------------------------------------------------------------------- */
@@ -141,20 +148,21 @@ static bool map_object(const struct link_map *object, struct symbols_file *file)
     return symbols_map(*object->l_name != '\0' ? object->l_name : "/proc/self/exe", file);
 }
 
-unsigned patch_runtime(const struct link_map *object, const struct link_map *runtime)
+unsigned patch_runtime(const struct link_map *object, const struct patch_runtimes *runtimes)
 {
+    const struct link_map *runtime = NULL;
     struct symbols_file file, our_file;
     struct symbols theirs, ours;
     unsigned version = 0;
     void *owned = NULL;
     if (!map_object(object, &file)) return 0;
-    bool found = symbols_find(&file, SHT_SYMTAB, &theirs) && has_runtime(&theirs);
-    if (!found) {
+    if (symbols_find(&file, SHT_SYMTAB, &theirs)) runtime = runtime_for(&theirs, runtimes);
+    if (runtime == NULL) {
         version = stripped_find(&file, &theirs);
-        found = version != 0;
-        if (found) owned = (void *)theirs.rows;
+        if (version != 0) owned = (void *)theirs.rows;
+        if (version != 0) runtime = runtime_for(&theirs, runtimes);
     }
-    if (found && map_object(runtime, &our_file)) {
+    if (runtime != NULL && map_object(runtime, &our_file)) {
         if (symbols_find(&our_file, SHT_DYNSYM, &ours) &&
             set_protection(&theirs, object->l_addr, PROT_READ | PROT_WRITE | PROT_EXEC)) {
             write_jumps(&theirs, object->l_addr, &ours, runtime->l_addr);

@@ -5,8 +5,7 @@
  * of any other program do.
  *
  * Only code in memory is changed, and only functions that the object's symbol table names or, where
- * it was stripped, whose places stripped.h knows. The runtime of CUDA 12 is left alone, whose
- * functions take other arguments.
+ * it was stripped, whose places stripped.h knows. Runtimes older than CUDA 12's are left alone.
  */
 #ifndef OVERLAP_FRONT_PATCH_H
 #define OVERLAP_FRONT_PATCH_H
@@ -14,10 +13,15 @@
 #include <link.h>
 #include <stdint.h>
 
-/* `runtime`: the device's libcudart.so.13, in the same namespace. The object is mapped, and none of
- * its code has run. Returns the version of the runtime in an object without its symbols, as 13040;
- * else 0. */
-unsigned patch_runtime(const struct link_map *object, const struct link_map *runtime);
+/* The device's libcudart.so.13 and libcudart.so.12, in the program's namespace; NULL: not loaded.
+ */
+struct patch_runtimes {
+    const struct link_map *of_13, *of_12;
+};
+
+/* The object is mapped, and none of its code has run. Returns the version of the runtime in an
+ * object without its symbols, as 13040; else 0. */
+unsigned patch_runtime(const struct link_map *object, const struct patch_runtimes *runtimes);
 /* Makes variables of a library that are called as functions of the driver bind within the library:
  * pointers that it fills by dlsym, often. In front of a GPU no libcuda is loaded before it, but
  * here one is, whose functions would take their place. `driver`: the file of the device's libcuda.

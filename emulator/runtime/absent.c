@@ -10,3 +10,6 @@
             #symbol, __builtin_return_address(0), 0, cudaErrorNotSupported));                      \
     }
 #include "emulator/runtime/absent.def"
+#if RUNTIME_MAJOR == 12
+#include "emulator/runtime/absent12.def"
+#endif

@@ -15,7 +15,7 @@ cudaError_t runtime_cudaDriverGetVersion(int *driverVersion)
 cudaError_t runtime_cudaRuntimeGetVersion(int *runtimeVersion)
 {
     if (runtimeVersion == NULL) return cudaErrorInvalidValue;
-    *runtimeVersion = CUDART_VERSION;
+    *runtimeVersion = RUNTIME_VERSION;
     return cudaSuccess;
 }
 
@@ -23,7 +23,7 @@ cudaError_t runtime_cudaRuntimeGetVersion(int *runtimeVersion)
 
 /* Read when the runtime starts. A forked child, which has no driver, is told the same. */
 static struct {
-    struct cudaDeviceProp *list;
+    runtime_properties *list;
     int count;
 } known;
 
@@ -40,20 +40,20 @@ static const struct property {
     CUdevice_attribute attribute;
 } properties[] = {
 #define PROPERTY(field, attribute)                                                                 \
-    {offsetof(struct cudaDeviceProp, field), sizeof(((struct cudaDeviceProp *)NULL)->field),       \
+    {offsetof(runtime_properties, field), sizeof(((runtime_properties *)NULL)->field),             \
      CU_DEVICE_ATTRIBUTE_##attribute},
 #include "emulator/runtime/properties.def"
 #undef PROPERTY
 };
 
-static CUresult read_properties(struct cudaDeviceProp *prop, int device)
+static CUresult read_properties(runtime_properties *prop, int device)
 {
     CUdevice handle;
     CUuuid uuid;
     CUresult result = cuDeviceGet(&handle, device);
     if (result != CUDA_SUCCESS) return result;
 
-    *prop = (struct cudaDeviceProp){0};
+    *prop = (runtime_properties){0};
     result = cuDeviceGetName(prop->name, sizeof prop->name, handle);
     if (result == CUDA_SUCCESS) result = cuDeviceTotalMem(&prop->totalGlobalMem, handle);
     if (result == CUDA_SUCCESS) result = cuDeviceGetUuid(&uuid, handle);
@@ -75,7 +75,7 @@ CUresult runtime_know_devices(void)
     int count = 0;
     pthread_mutex_lock(&once);
     CUresult result = known.list == NULL ? cuDeviceGetCount(&count) : CUDA_SUCCESS;
-    struct cudaDeviceProp *list = count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
+    runtime_properties *list = count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
     if (count > 0 && list == NULL) result = CUDA_ERROR_OUT_OF_MEMORY;
     for (int i = 0; i < count && result == CUDA_SUCCESS; i++) result = read_properties(&list[i], i);
     if (result == CUDA_SUCCESS && list != NULL) {
@@ -88,7 +88,7 @@ CUresult runtime_know_devices(void)
     return result;
 }
 
-cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+cudaError_t runtime_cudaGetDeviceProperties(runtime_properties *prop, int device)
 {
     if (prop == NULL) return cudaErrorInvalidValue;
     if (device < 0 || device >= known.count) return cudaErrorInvalidDevice;
@@ -121,7 +121,7 @@ cudaError_t runtime_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
 
 /* ---- choosing a device ----------------------------------------------------------------------- */
 
-static size_t value_of(const struct cudaDeviceProp *prop, const struct property *property)
+static size_t value_of(const runtime_properties *prop, const struct property *property)
 {
     const char *field = (const char *)prop + property->offset;
     size_t wide = 0;
@@ -132,7 +132,7 @@ static size_t value_of(const struct cudaDeviceProp *prop, const struct property 
 
 /* How many of the properties that are asked for (not zero) a device has, or more of them. A minor
  * version means something only with its major version. */
-static unsigned met(const struct cudaDeviceProp *asked, const struct cudaDeviceProp *device)
+static unsigned met(const runtime_properties *asked, const runtime_properties *device)
 {
     enum { MINORS = 100 };
     unsigned count = asked->totalGlobalMem > 0 && device->totalGlobalMem >= asked->totalGlobalMem;
@@ -151,9 +151,9 @@ static unsigned met(const struct cudaDeviceProp *asked, const struct cudaDeviceP
 
 /* "The device which has properties that best match *prop": the one that meets most of them, and the
  * first of several such. CUDA says no more. */
-cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
+cudaError_t runtime_cudaChooseDevice(int *device, const runtime_properties *prop)
 {
-    struct cudaDeviceProp here;
+    runtime_properties here;
     unsigned most = 0;
     int count = 0;
     if (device == NULL || prop == NULL) return cudaErrorInvalidValue;
@@ -366,7 +366,7 @@ cudaError_t runtime_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,
                                             unsigned long long flags,
                                             enum cudaDriverEntryPointQueryResult *driverStatus)
 {
-    return runtime_cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags,
+    return runtime_cudaGetDriverEntryPointByVersion(symbol, funcPtr, RUNTIME_VERSION, flags,
                                                     driverStatus);
 }
 

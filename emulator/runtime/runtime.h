@@ -1,4 +1,5 @@
-/* runtime: libcudart.so.13, the runtime API on top of the driver's public functions.
+/* runtime: libcudart.so.13, the runtime API on top of the driver's public functions; and, compiled
+ * with RUNTIME_MAJOR 12, libcudart.so.12 for programs of CUDA 12.
  *
  * This library holds what the driver does not know: the fat binaries, kernels and variables that
  * the program registered, and each host thread's device, last error and launch configurations. It
@@ -21,6 +22,15 @@
 #include <stddef.h>
 
 #define RUNTIME_EXPORT __attribute__((visibility("default")))
+
+#if RUNTIME_MAJOR == 12
+#include "emulator/runtime/properties12.h"
+#define RUNTIME_VERSION 12090
+typedef struct properties12 runtime_properties;
+#else
+#define RUNTIME_VERSION CUDART_VERSION
+typedef struct cudaDeviceProp runtime_properties;
+#endif
 
 /* ---- a call of the submission ---------------------------------------------------------------- */
 

@@ -385,12 +385,24 @@ stays_silent 'the static runtime'
 
 echo 'int cudaMalloc(void) { return 0; }' >runtime.c
 echo 'int cudaMalloc(void); int main(void) { return cudaMalloc(); }' >main.c
-"$cc" -shared -fPIC -Wl,-soname,libcudart.so.12 -o libcudart.so.12 runtime.c
-"$cc" -o cuda12 main.c libcudart.so.12
+"$cc" -shared -fPIC -Wl,-soname,libcudart.so.11.0 -o libcudart.so.11.0 runtime.c
+"$cc" -o cuda11 main.c libcudart.so.11.0
+run ./cuda11
+exits 126 'a program of CUDA 11'
+says 'needs libcudart.so.11, of CUDA 11'
+cat >main12.c <<'END'
+int cudaRuntimeGetVersion(int *version);
+int main(void)
+{
+    int version = 0;
+    return cudaRuntimeGetVersion(&version) != 0 || version / 1000 != 12;
+}
+END
+"$cc" -o cuda12 main12.c "$(dirname "$emulate")/lib/libcudart.so.12" -Wl,--allow-shlib-undefined
 run ./cuda12
-exits 126 'a program of CUDA 12'
-says 'needs libcudart.so.12, of CUDA 12'
-run ./libcudart.so.12
+exits 0 'a program of CUDA 12'
+stays_silent 'a program of CUDA 12'
+run ./libcudart.so.11.0
 exits 126 'a library'
 says 'is a shared library'
 "$cc" -c -o main.o main.c
