@@ -1,4 +1,5 @@
 #include "emulator/fatbin/fatbin.h"
+#include "emulator/fatbin/machine.h"
 
 #include <lz4.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ struct reader {
     unsigned capability;
     char *why;
     size_t why_size;
-    bool later; /* accept PTX for a later device beside machine code that would run */
+    bool later; /* beside machine code that would run accept what is in it, or PTX for later ones */
 };
 
 __attribute__((format(printf, 3, 4))) static enum fatbin_result
@@ -114,32 +115,76 @@ static enum fatbin_result append_text(const struct reader *reader, struct fatbin
     return FATBIN_OK;
 }
 
-static enum fatbin_result append_entry(const struct reader *reader, struct fatbin *fatbin,
-                                       const struct entry *entry)
+/* Copies or decompresses what an entry holds; the caller releases `*bytes`, which have room for a
+ * zero behind them. */
+static enum fatbin_result unpack(const struct reader *reader, const struct entry *entry,
+                                 char **bytes, size_t *size)
 {
     const struct entry_header *header = &entry->header;
+    const char *what = header->kind == ENTRY_PTX ? "PTX for compute" : "machine code for sm";
     const struct compression *compression = NULL;
     for (size_t i = 0; i < sizeof compressions / sizeof *compressions; i++)
         if (header->flags & compressions[i].flag) compression = &compressions[i];
 
-    uint64_t size = compression != NULL ? header->text_size : header->size;
-    if (size > FATBIN_TEXT_LIMIT || (compression != NULL && header->compressed_size > header->size))
+    *size = compression != NULL ? header->text_size : header->size;
+    if (*size > FATBIN_TEXT_LIMIT ||
+        (compression != NULL && header->compressed_size > header->size))
         return refuse(reader, FATBIN_DAMAGED,
-                      "the fat binary is damaged: its PTX for compute_%u claims %llu bytes",
-                      header->arch, (unsigned long long)size);
-    char *text = malloc((size_t)size + 1);
-    if (text == NULL)
-        return refuse(reader, FATBIN_NO_MEMORY, "no memory for %llu bytes of PTX",
-                      (unsigned long long)size);
+                      "the fat binary is damaged: its %s_%u claims %zu bytes", what, header->arch,
+                      *size);
+    *bytes = malloc(*size + 1);
+    if (*bytes == NULL)
+        return refuse(reader, FATBIN_NO_MEMORY, "no memory for %zu bytes of %s_%u", *size, what,
+                      header->arch);
     if (compression == NULL) {
-        memcpy(text, entry->payload, (size_t)size);
-    } else if (!compression->inflate(text, (size_t)size, entry->payload, header->compressed_size)) {
-        free(text);
+        memcpy(*bytes, entry->payload, *size);
+    } else if (!compression->inflate(*bytes, *size, entry->payload, header->compressed_size)) {
+        free(*bytes);
         return refuse(reader, FATBIN_DAMAGED,
-                      "the fat binary is damaged: its PTX for compute_%u does not decompress (%s)",
+                      "the fat binary is damaged: its %s_%u does not decompress (%s)", what,
                       header->arch, compression->name);
     }
-    return append_text(reader, fatbin, text, (size_t)size, header->arch);
+    return FATBIN_OK;
+}
+
+static enum fatbin_result append_entry(const struct reader *reader, struct fatbin *fatbin,
+                                       const struct entry *entry)
+{
+    char *text;
+    size_t size;
+    enum fatbin_result result = unpack(reader, entry, &text, &size);
+    return result == FATBIN_OK ? append_text(reader, fatbin, text, size, entry->header.arch)
+                               : result;
+}
+
+/* ---- machine code ---------------------------------------------------------------------------- */
+
+/* Appends the PTX that was kept in machine code: nothing, one text, or one per translation unit. */
+static enum fatbin_result append_code(const struct reader *reader, struct fatbin *fatbin,
+                                      const unsigned char *bytes, size_t size, unsigned arch)
+{
+    enum fatbin_result result = FATBIN_OK;
+    size_t section = 0, length;
+    char *text;
+    while (result == FATBIN_OK && machine_text(bytes, size, &section, &text, &length))
+        result = text != NULL
+                     ? append_text(reader, fatbin, text, length, arch)
+                     : refuse(reader, FATBIN_NO_MEMORY, "no memory for the PTX of machine code");
+    return result;
+}
+
+static enum fatbin_result append_code_entry(const struct reader *reader, struct fatbin *fatbin,
+                                            const struct entry *entry)
+{
+    char *bytes;
+    size_t size;
+    enum fatbin_result result = unpack(reader, entry, &bytes, &size);
+    if (result != FATBIN_OK) return result;
+    if (machine_is_code((const unsigned char *)bytes, size))
+        result =
+            append_code(reader, fatbin, (const unsigned char *)bytes, size, entry->header.arch);
+    free(bytes);
+    return result;
 }
 
 /* ---- containers ------------------------------------------------------------------------------ */
@@ -150,11 +195,11 @@ static bool suits(const struct reader *reader, const struct entry_header *header
                                       : header->arch <= reader->capability;
 }
 
-/* Returns whether a device of that capability would run this machine code. */
-static bool runs(const struct reader *reader, const struct entry_header *header)
+/* Returns whether a device of that capability would run machine code for `arch`. */
+static bool runs(const struct reader *reader, unsigned arch, bool exact)
 {
-    if (header->flags & FLAG_EXACT) return header->arch == reader->capability;
-    return header->arch / 10 == reader->capability / 10 && header->arch <= reader->capability;
+    if (exact) return arch == reader->capability;
+    return arch / 10 == reader->capability / 10 && arch <= reader->capability;
 }
 
 /* What a container holds besides the chosen entry, for the message when no entry was chosen. */
@@ -168,7 +213,7 @@ struct inventory {
 struct choice {
     struct entry best;  /* the PTX for the highest suitable architecture */
     struct entry later; /* the PTX for the lowest later architecture */
-    bool would_run;     /* there is machine code that such a device would run */
+    struct entry code;  /* the machine code that such a device would run */
 };
 
 static void consider(const struct reader *reader, const struct entry *entry, struct choice *choice,
@@ -178,7 +223,9 @@ static void consider(const struct reader *reader, const struct entry *entry, str
     if (header->kind == ENTRY_ELF) {
         inventory->machine_code = true;
         if (header->flags & FLAG_EXACT) inventory->exact = header->arch;
-        if (runs(reader, header)) choice->would_run = true;
+        if (!runs(reader, header->arch, header->flags & FLAG_EXACT)) return;
+        if (choice->code.payload == NULL || header->arch >= choice->code.header.arch)
+            choice->code = *entry;
         return;
     }
     if (header->kind != ENTRY_PTX) return;
@@ -241,9 +288,13 @@ static enum fatbin_result append_container(const struct reader *reader, struct f
 {
     struct choice choice;
     enum fatbin_result result = choose(reader, container, size, &choice, inventory);
-    const struct entry *entry = &choice.best;
-    if (entry->payload == NULL && reader->later && choice.would_run) entry = &choice.later;
-    if (result == FATBIN_OK && entry->payload != NULL) result = append_entry(reader, fatbin, entry);
+    const size_t count = fatbin->count;
+    if (result != FATBIN_OK) return result;
+    if (choice.best.payload != NULL) return append_entry(reader, fatbin, &choice.best);
+    if (!reader->later || choice.code.payload == NULL) return FATBIN_OK;
+    result = append_code_entry(reader, fatbin, &choice.code);
+    if (result == FATBIN_OK && fatbin->count == count && choice.later.payload != NULL)
+        result = append_entry(reader, fatbin, &choice.later);
     return result;
 }
 
@@ -324,24 +375,6 @@ static enum fatbin_result append_plain(const struct reader *reader, struct fatbi
     return append_text(reader, fatbin, text, length, 0);
 }
 
-/* ---- machine code ---------------------------------------------------------------------------- */
-
-/* Returns whether an image that begins like an ELF file is machine code for a device. With an
- * unknown size the identification is compared byte by byte, and reading stops at the first wrong
- * byte, because the image may be short. */
-static bool is_device_elf(const unsigned char *bytes, size_t size)
-{
-    enum { HEADER = 64, TYPE = 16, MACHINE = 18, EM_CUDA_CODE = 190 };
-    static const unsigned char of_64_bits[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
-    uint16_t type, machine;
-    if (size != FATBIN_UNKNOWN_SIZE && size < HEADER) return false;
-    for (size_t i = 0; i < sizeof of_64_bits; i++)
-        if (bytes[i] != of_64_bits[i]) return false;
-    memcpy(&type, bytes + TYPE, sizeof type);
-    memcpy(&machine, bytes + MACHINE, sizeof machine);
-    return type != 0 && machine == EM_CUDA_CODE;
-}
-
 /* ---- any image ------------------------------------------------------------------------------- */
 
 static enum fatbin_result append_image(const struct reader *reader, struct fatbin *fatbin,
@@ -362,11 +395,13 @@ static enum fatbin_result append_image(const struct reader *reader, struct fatbi
     }
     if (magic == CONTAINER_MAGIC) return append_container(reader, fatbin, image, size, inventory);
     if (known == sizeof elf && memcmp(bytes, elf, sizeof elf) == 0) {
-        if (!is_device_elf(bytes, size))
+        if (!machine_is_code(bytes, size))
             return refuse(reader, FATBIN_NOT_AN_IMAGE,
                           "this begins like an ELF file, but not like one of code for a device");
         inventory->machine_code = true;
-        return FATBIN_OK;
+        const unsigned arch = machine_arch(bytes);
+        return runs(reader, arch, false) ? append_code(reader, fatbin, bytes, size, arch)
+                                         : FATBIN_OK;
     }
     return append_plain(reader, fatbin, image, size);
 }

@@ -45,9 +45,9 @@ struct fatbin {
 /* Reads `image`, of which `size` bytes may be read, and extracts the PTX for a device of
  * `capability` (75 for compute capability 7.5): of several entries the one for the highest
  * architecture that is not above `capability`. When there is none, but there is machine code that
- * such a device runs, takes the entry for the lowest architecture above: the program would run
- * there, and this is its PTX. A wrapper holds addresses, so it is followed only when `size` is
- * FATBIN_UNKNOWN_SIZE: bytes from a file cannot be a wrapper.
+ * such a device runs, takes the PTX inside that (machine.h), or the entry for the lowest
+ * architecture above: the program would run there, and this is its PTX. A wrapper holds addresses,
+ * so it is followed only when `size` is FATBIN_UNKNOWN_SIZE: bytes from a file cannot be a wrapper.
  *
  * On FATBIN_OK fills `fatbin`, which the caller releases with fatbin_close. Otherwise zeroes it and
  * writes one sentence to `why`, which says what is wrong and what to do. Keeps no reference to

@@ -96,6 +96,13 @@ static const struct choice {
     {"wheel.fatbin", 90, 100},
     {"wheel.fatbin", 86, 100},
     {"wheel.fatbin", 120, 120},
+    /* What is in the machine code that the device would run is nearer than PTX for later ones. */
+    {"lines.fatbin", 90, 90},
+    {"lines.fatbin", 86, 80},
+    {"lines.fatbin", 100, 100},
+    {"lines_none.fatbin", 90, 90},
+    {"lines.cubin", 90, 90},
+    {"lines_debug.cubin", 90, 90},
 };
 
 START_TEST(the_highest_architecture_that_suits_is_taken)
@@ -121,6 +128,18 @@ START_TEST(machine_code_alone_is_named)
     ck_assert_int_eq(open_image("machine_exact.fatbin", 90), FATBIN_NO_PTX);
     ck_assert_str_eq(why, "this binary carries no PTX, only machine code for sm_90a; build with "
                           "-gencode arch=compute_90a,code=[sm_90a,compute_90a]");
+    /* With PTX inside, but for another family. */
+    ck_assert_int_eq(open_image("lines.cubin", 80), FATBIN_NO_PTX);
+    ck_assert_int_eq(open_image("lines_none.fatbin", 100), FATBIN_NO_PTX);
+}
+END_TEST
+
+START_TEST(linked_machine_code_gives_one_unit_per_translation_unit)
+{
+    ck_assert_msg(open_image("lines_linked.cubin", 90) == FATBIN_OK, "%s", why);
+    ck_assert_uint_eq(fatbin.count, 2);
+    ck_assert_ptr_nonnull(strstr(fatbin.units[0].text, ".visible .entry linked"));
+    ck_assert_ptr_nonnull(strstr(fatbin.units[1].text, ".visible .func"));
 }
 END_TEST
 
@@ -292,6 +311,45 @@ START_TEST(damaged_headers_are_survived)
 }
 END_TEST
 
+static void survive(const char *name, const struct file *file, size_t size)
+{
+    unsigned char *cut = malloc(size + (size == 0));
+    memcpy(cut, file->bytes, size);
+    enum fatbin_result result = fatbin_open(cut, size, 90, &fatbin, why, sizeof why);
+    ck_assert_msg(fatbin.count <= 2 && (result == FATBIN_OK) == (fatbin.count > 0),
+                  "%s cut at %zu gives %d", name, size, (int)result);
+    fatbin_close(&fatbin);
+    free(cut);
+}
+
+/* Cut anywhere, and with each byte of the headers set to hostile values. */
+START_TEST(damaged_machine_code_is_survived)
+{
+    enum { HEADER = 64, SECTIONS = 40, SECTION_COUNT = 60 };
+    static const char *const names[] = {"lines.cubin", "lines_linked.cubin", "lines_none.fatbin"};
+    static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+    const char *name = names[_i];
+    struct file file = load(name);
+    const size_t elf = _i < 2 ? 0 : 16 + 0x48;
+    uint64_t table;
+    uint16_t count;
+    memcpy(&table, file.bytes + elf + SECTIONS, sizeof table);
+    memcpy(&count, file.bytes + elf + SECTION_COUNT, sizeof count);
+    ck_assert_uint_le(elf + table + HEADER * (size_t)count, file.size);
+    for (size_t size = 0; size < file.size; size++) survive(name, &file, size);
+    for (size_t i = 0; i < HEADER * (1 + (size_t)count); i++) {
+        const size_t at = elf + (i < HEADER ? i : table + i - HEADER);
+        const unsigned char kept = file.bytes[at];
+        for (size_t v = 0; v < sizeof values; v++) {
+            file.bytes[at] = values[v];
+            survive(name, &file, file.size);
+        }
+        file.bytes[at] = kept;
+    }
+    free(file.bytes);
+}
+END_TEST
+
 START_TEST(a_damaged_payload_never_passes_for_another_text_size)
 {
     struct file file = load(modes[_i]);
@@ -331,6 +389,7 @@ int main(void)
     tcase_add_loop_test(tcase, the_highest_architecture_that_suits_is_taken, 0,
                         (int)(sizeof choices / sizeof *choices));
     tcase_add_test(tcase, machine_code_alone_is_named);
+    tcase_add_test(tcase, linked_machine_code_gives_one_unit_per_translation_unit);
     tcase_add_test(tcase, ptx_for_later_devices_is_named);
     tcase_add_test(tcase, plain_text_is_taken_whole);
     tcase_add_loop_test(tcase, anything_else_is_not_an_image, 0,
@@ -341,6 +400,7 @@ int main(void)
     tcase_add_loop_test(tcase, an_image_cut_anywhere_is_refused, 0, mode_count);
     tcase_add_loop_test(tcase, damaged_headers_are_survived, 0, mode_count);
     tcase_add_loop_test(tcase, a_damaged_payload_never_passes_for_another_text_size, 0, mode_count);
+    tcase_add_loop_test(tcase, damaged_machine_code_is_survived, 0, 3);
     tcase_add_test(tcase, a_sentence_is_cut_to_its_room);
     suite_add_tcase(suite, tcase);
 
