@@ -75,6 +75,7 @@ static const struct {
     {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
     {"TORCH_EXTENSIONS_DIR", "extensions"},
     {"KEOPS_CACHE_FOLDER", "keops"},
+    {"CUTE_DSL_CACHE_DIR", "cute"},
     {"JAX_COMPILATION_CACHE_DIR", NULL},
 };
 
@@ -166,6 +167,8 @@ static const struct {
     {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
     /* JAX would ask CUPTI for its version, which looks for NVIDIA's driver first. */
     {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1"},
+    /* With lines its machine code has the PTX (fatbin/machine.h). */
+    {"CUTE_DSL_LINEINFO", "1"},
 };
 
 /* Put before what the user has set, which takes precedence. XLA would compile each fusion several

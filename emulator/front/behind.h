@@ -17,8 +17,7 @@
 
 /* Must agree with CMakeLists.txt. */
 #define BEHIND "overlap-behind-"
-#define NVRTC_BEHIND BEHIND "libnvrtc.so." FRONT_MAJOR /* CUDA's major version, "13" */
-#define NVJITLINK_BEHIND BEHIND "libnvJitLink.so.13"
+/* FRONT_BEHIND: defined by CMakeLists.txt, the file behind the library that is compiled. */
 
 /* A function of the library behind, which is loaded already; NULL: no function of that name. */
 static inline void *behind_function(const char *library, const char *name)
