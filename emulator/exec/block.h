@@ -57,6 +57,7 @@ struct exec_barrier {
     uint32_t positive;                /* bar.red: arrivals whose predicate was true */
     uint32_t asked;                   /* bar.red: arrivals that brought a predicate */
     uint32_t arrived[EXEC_MAX_WARPS]; /* arrived lanes, whether they wait or not */
+    uint32_t before; /* with a count: arrivals of lanes that have arrived again since */
 };
 
 /* Clock cycles, about three quarters of an hour, after which any wait that is bounded by a clock

@@ -247,6 +247,30 @@ START_TEST(named_barriers)
 }
 END_TEST
 
+/* A count is one of arrivals, whoever makes them: the first warp arrives for both before its turn,
+ * the second one never comes. Lanes that have come apart arrive one half after the other. */
+START_TEST(a_warp_may_arrive_twice)
+{
+    static const char *const halves[] = {
+        "bar.arrive 1, 64;\nbar.sync 1, 64;",
+        "bar.arrive 1, 96;\nbar.arrive 1, 96;\nbar.sync 1, 96;",
+        "setp.ge.u32 %q, %t, 16;\n@%q bra HIGH;\nbarrier.arrive 1, 64;\nbra BOTH;\n"
+        "HIGH: barrier.arrive 1, 64;\nBOTH: barrier.sync 1, 64;",
+    };
+    uint32_t out[64];
+    char text[512];
+    snprintf(text, sizeof text,
+             "setp.ge.u32 %%p, %%t, 32;\nmov.u32 %%r, 1;\n@%%p bra DONE;\n"
+             "%s\nmov.u32 %%r, 2;\nDONE:",
+             halves[_i]);
+    run(text, 64, NULL, out);
+    for (uint32_t k = 0; k < 64; k++) ck_assert_uint_eq(out[k], k < 32 ? 2 : 1);
+    /* A last warp that is not full counts in full both times. */
+    run("bar.arrive 1, 64;\nbar.sync 1, 64;\nmov.u32 %r, 2;", 20, NULL, out);
+    for (uint32_t k = 0; k < 20; k++) ck_assert_uint_eq(out[k], 2);
+}
+END_TEST
+
 /* A counted barrier that includes a last warp that is not full. */
 START_TEST(counted_barriers_and_partial_warps)
 {
@@ -756,6 +780,7 @@ int main(void)
     tcase_add_test(tests, barrier_reductions);
     tcase_add_test(tests, named_barriers);
     tcase_add_test(tests, counted_barriers_and_partial_warps);
+    tcase_add_loop_test(tests, a_warp_may_arrive_twice, 0, 3);
     tcase_add_test(tests, a_function_called_from_two_places);
     tcase_add_test(tests, arguments_in_registers);
     tcase_add_test(tests, a_predicate_is_no_argument);

@@ -17,28 +17,41 @@ static bool all_arrived(const struct exec_block *block, const struct exec_barrie
     return true;
 }
 
-/* Returns how many threads have arrived at a barrier with a count. A warp whose live lanes have all
- * arrived counts in full: the count is a multiple of the warp size even when the last warp is not
- * full. */
+/* A warp whose live lanes have all arrived counts in full: the count is a multiple of the warp size
+ * even when the last warp is not full. */
+static uint32_t arrivals_of(const struct exec_warp *warp, uint32_t arrived)
+{
+    return arrived && !(warp->live & ~arrived) ? EXEC_LANES : (uint32_t)__builtin_popcount(arrived);
+}
+
+/* Returns how many threads have arrived at a barrier with a count. */
 static uint32_t arrivals(const struct exec_block *block, const struct exec_barrier *barrier)
 {
-    uint32_t sum = 0;
-    for (uint32_t k = 0; k < block->warp_count; k++) {
-        const struct exec_warp *warp = &block->warps[k];
-        const uint32_t arrived = barrier->arrived[k];
-        if (arrived && !(warp->live & ~arrived))
-            sum += EXEC_LANES;
-        else
-            sum += (uint32_t)__builtin_popcount(arrived);
-    }
+    uint32_t sum = barrier->before;
+    for (uint32_t k = 0; k < block->warp_count; k++)
+        sum += arrivals_of(&block->warps[k], barrier->arrived[k]);
     return sum;
+}
+
+/* A barrier with a count counts arrivals, whoever makes them: a warp may arrive for the one whose
+ * turn is next, and that may be itself (FlashAttention's and quack's kernels begin so). */
+static void arrive(const struct exec_warp *warp, struct exec_barrier *barrier)
+{
+    uint32_t *arrived = &barrier->arrived[warp->index];
+    const bool whole = !(warp->live & ~*arrived);
+    if (barrier->expected && (*arrived & warp->mask)) {
+        const uint32_t again = whole ? *arrived : *arrived & warp->mask;
+        barrier->before += arrivals_of(warp, again);
+        *arrived &= ~again;
+    }
+    *arrived |= warp->mask;
 }
 
 static void barrier_forget(struct exec_block *block, uint32_t id)
 {
     struct exec_barrier *barrier = &block->barriers[id];
     barrier->used = false;
-    barrier->expected = barrier->positive = barrier->asked = 0;
+    barrier->expected = barrier->positive = barrier->asked = barrier->before = 0;
     for (uint32_t k = 0; k < block->warp_count; k++) barrier->arrived[k] = 0;
     block->barriers_used &= ~(1u << id);
 }
@@ -261,7 +274,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
     barrier->used = true;
     block->barriers_used |= 1u << id;
     barrier->expected = expected;
-    barrier->arrived[warp->index] |= warp->mask;
+    arrive(warp, barrier);
     warp->rounds &= ~warp->mask;
     if (predicate != NULL) {
         barrier->positive += exec_lane_count(*predicate & warp->mask);
