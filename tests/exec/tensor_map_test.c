@@ -1,5 +1,6 @@
-/* Invalid tensor maps: whatever bytes a tensor copy finds in place of a map, they are reported and
- * never followed. tests/gpu/tensor_map.cu checks the copies of valid ones. */
+/* Tensor maps: whatever bytes a tensor copy finds in place of a map, they are reported and never
+ * followed; those of a GPU are read as the driver wrote them. tests/gpu/tensor_map.cu checks the
+ * copies of valid ones. */
 #include "emulator/exec/machine/tensor_map.h"
 #include "tests/exec/device.h"
 
@@ -139,6 +140,204 @@ START_TEST(a_map_that_was_changed_is_named)
 {
     bytes[_i / 8] ^= (unsigned char)(1 << _i % 8);
     stops(load, EXEC_ILLEGAL, "its bytes were changed");
+}
+END_TEST
+
+/* ---- maps that a program has encoded by itself ------------------------------------------------
+ */
+
+/* What cuTensorMapEncodeTiled of an H200's driver wrote into the first 64 bytes. */
+static const struct coded {
+    uint64_t words[8];
+    struct exec_tensor_map map;
+} coded[] = {
+    {{0x19f13d495e60, 0x2e4a8f170006c430, 0xc8eb642b5b85202, 0x1000000000, 0x1a6b92a3c58,
+      0x3692a00000001, 0x300096900000000, 0x7806ad},
+     {.address = 0x19f13d495e60,
+      .size = {0xb92a3c59, 423, 2, 223531},
+      .stride = {0x2e4a8f170, 0x1b5b852020, 0xc8eb6420},
+      .box = {4, 174, 7, 121},
+      .step = {2, 6, 6, 5},
+      .rank = 4,
+      .type = EXEC_TENSOR_F32_FTZ,
+      .swizzle = 2,
+      .fill = 1}},
+    {{0x7f82b3e00000, 0x800000340, 0x800000000200, 0x200000, 0x3f0000003f, 0x3f0000003f,
+      0x70000000000003f, 0x7070707},
+     {.address = 0x7f82b3e00000,
+      .size = {64, 64, 64, 64, 64},
+      .stride = {128, 8192, 524288, 33554432},
+      .box = {8, 8, 8, 8, 8},
+      .step = {1, 1, 1, 1, 1},
+      .rank = 5,
+      .type = EXEC_TENSOR_F16,
+      .swizzle = 0,
+      .fill = 0}},
+    {{0x7331ec0a35a0, 0x800022520, 0x10, 0x0, 0x10000003f, 0x80, 0x700000000000000, 0x6965},
+     {.address = 0x7331ec0a35a0,
+      .size = {64, 2, 129},
+      .stride = {128, 256},
+      .box = {8, 102, 106},
+      .step = {1, 1, 1},
+      .rank = 3,
+      .type = EXEC_TENSOR_BF16,
+      .swizzle = 1,
+      .fill = 0}},
+    {{0x4966f42231c0, 0x330e1500046010, 0x0, 0x0, 0x1fab9f110330e14e, 0x0, 0x2f00000400000000,
+      0x6f},
+     {.address = 0x4966f42231c0,
+      .size = {53535055, 531341074},
+      .stride = {53535056},
+      .box = {48, 112},
+      .step = {5, 1},
+      .rank = 2,
+      .type = EXEC_TENSOR_U8,
+      .swizzle = 3,
+      .fill = 0}},
+    {{0x1232cb58e710, 0x76400, 0x0, 0x0, 0x4810816, 0x0, 0x700000200000000, 0x0},
+     {.address = 0x1232cb58e710,
+      .size = {75565079},
+      .stride = {0},
+      .box = {8},
+      .step = {3},
+      .rank = 1,
+      .type = EXEC_TENSOR_TF32_FTZ,
+      .swizzle = 3,
+      .fill = 0}},
+    {{0xee4c689f7e0, 0xa129900006e3c0, 0x1ed000001b4, 0x1013854, 0x2b8fb0284a63c, 0x149c00000014,
+      0x3002c160002adc7, 0x5cb5d44a},
+     {.address = 0xee4c689f7e0,
+      .size = {42247741, 178428, 21, 5277, 175560},
+      .stride = {168990976, 6976, 7888, 269714752},
+      .box = {4, 75, 213, 182, 93},
+      .step = {7, 3, 1, 7, 3},
+      .rank = 5,
+      .type = EXEC_TENSOR_F32,
+      .swizzle = 3,
+      .fill = 1}},
+    {{0x7dbc53ff0700, 0x40589a700060240, 0x2431d6df0c109cf5, 0x6c95849d, 0x17ac080b134c,
+      0x473af3000ca7b3, 0x50078060000096d, 0xbf463c03},
+     {.address = 0x7dbc53ff0700,
+      .size = {134943565, 6061, 829364, 4668148, 2414},
+      .stride = {1079548528, 0xc109cf50, 0x2431d6df0, 0x6c95849d0},
+      .box = {6, 4, 61, 71, 192},
+      .step = {7, 1, 1, 5, 8},
+      .rank = 5,
+      .type = EXEC_TENSOR_U64,
+      .swizzle = 0,
+      .fill = 0}},
+    {{0x262b177bb7b0, 0x20000002c0, 0x3d60089d8b6, 0xdd, 0x25aef58e0000003f, 0x3700000000,
+      0xb00119e000002aa, 0xff5702e5},
+     {.address = 0x262b177bb7b0,
+      .size = {64, 632223119, 1, 56, 683},
+      .stride = {512, 144542560, 15712, 3536},
+      .box = {12, 230, 3, 88, 256},
+      .step = {7, 4, 7, 1, 2},
+      .rank = 5,
+      .type = EXEC_TENSOR_S64,
+      .swizzle = 0,
+      .fill = 0}},
+    {{0x18f6baa7add0, 0x20000424c0, 0x1, 0x16bbc9cb, 0x7d867e0000003f, 0x71392800000063,
+      0x10002030008d878, 0xc85a4df2},
+     {.address = 0x18f6baa7add0,
+      .size = {64, 8226431, 100, 7420201, 579705},
+      .stride = {512, 16, 0, 0x16bbc9cb0},
+      .box = {2, 243, 78, 91, 201},
+      .step = {4, 1, 1, 2, 1},
+      .rank = 5,
+      .type = EXEC_TENSOR_F64,
+      .swizzle = 1,
+      .fill = 0}},
+    {{0x538f6a47ed0, 0x12ecf0000460b0, 0x2ebc4000023ad, 0x0, 0x77c00097677e, 0x1841120,
+      0x2700018000000000, 0x8022f},
+     {.address = 0x538f6a47ed0,
+      .size = {9922431, 30657, 25432353, 1},
+      .stride = {19844864, 146128, 3062848},
+      .box = {40, 48, 3, 9},
+      .step = {1, 1, 7, 1},
+      .rank = 4,
+      .type = EXEC_TENSOR_U16,
+      .swizzle = 3,
+      .fill = 0}},
+    {{0x728252468880, 0x70003a3b0, 0x73d82bc846f0fc8, 0x0, 0xb0000001a, 0x4c798a00000000,
+      0x70005f600000000, 0xf94648},
+     {.address = 0x728252468880,
+      .size = {27, 12, 1, 5011851},
+      .stride = {112, 0x846f0fc80, 1943546816},
+      .box = {8, 73, 71, 250},
+      .step = {7, 7, 8, 3},
+      .rank = 4,
+      .type = EXEC_TENSOR_TF32,
+      .swizzle = 1,
+      .fill = 1}},
+    {{0xb205d7f8430, 0xc600020130, 0x3ecbf5149c, 0x3000000000, 0x4a9c00000314, 0x108d003348d6,
+      0xb0003c200000000, 0x2cc709},
+     {.address = 0xb205d7f8430,
+      .size = {789, 19101, 3360983, 4238},
+      .stride = {3168, 0x3cbf5149c0, 992},
+      .box = {12, 10, 200, 45},
+      .step = {3, 1, 8, 2},
+      .rank = 4,
+      .type = EXEC_TENSOR_U32,
+      .swizzle = 0,
+      .fill = 0}},
+    {{0x7ac4f99c6d80, 0x407d3bc000621b0, 0x91fb71768fb4b71f, 0x11000000000, 0x2abfd334101f4eed,
+      0x3400000000, 0x30001c500000000, 0xa4ab92},
+     {.address = 0x7ac4f99c6d80,
+      .size = {270487278, 717214517, 1, 53},
+      .stride = {1081949120, 0x18fb4b71f0, 0x191fb71760},
+      .box = {4, 147, 172, 165},
+      .step = {6, 1, 8, 1},
+      .rank = 4,
+      .type = EXEC_TENSOR_S32,
+      .swizzle = 1,
+      .fill = 0}},
+};
+
+static void code(const uint64_t *words)
+{
+    memset(bytes, 0xa5, sizeof bytes); /* nothing reads the other half */
+    memcpy(bytes, words, sizeof coded->words);
+}
+
+START_TEST(the_bytes_of_a_gpu_are_a_map)
+{
+    const struct coded *row = &coded[_i];
+    struct exec_tensor_map map;
+    code(row->words);
+    ck_assert(exec_tensor_map_open(&map, bytes));
+    ck_assert_mem_eq(&map, &row->map, sizeof map);
+    bytes[8] |= 2; /* as what NVIDIA's CuTe DSL compiles, which marks large tensors, too */
+    bytes[10] |= 0x20;
+    ck_assert(exec_tensor_map_open(&map, bytes));
+    ck_assert_mem_eq(&map, &row->map, sizeof map);
+}
+END_TEST
+
+/* Bits that stand for nothing are not set in it, and it breaks no rule. */
+START_TEST(what_no_gpu_would_have_is_no_map)
+{
+    static const struct {
+        unsigned word;
+        uint64_t changed;
+    } changes[] = {{0, 8},         {0, 1ull << 57}, {1, 1},          {1, 4},
+                   {1, 5 << 4},    {1, 1 << 11},    {1, 6 << 7},     {1, 1 << 19},
+                   {1, 1u << 31},  {3, 1ull << 48}, {6, 1ull << 47}, {7, 1ull << 32},
+                   {2, 1ull << 5}, {4, 1ull << 32}, {6, 7ull << 35}, {7, 1ull << 3}};
+    /* Of one dimension, so that what is of others has to be 0. */
+    static const uint64_t flat[8] = {0x7f82b3e00000, 0x300, 0, 0, 63, 0, 7ull << 56, 0};
+    struct exec_tensor_map map;
+    code(flat);
+    ck_assert(exec_tensor_map_open(&map, bytes));
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        uint64_t words[8];
+        memcpy(words, flat, sizeof words);
+        words[changes[i].word] ^= changes[i].changed;
+        code(words);
+        ck_assert_msg(!exec_tensor_map_open(&map, bytes), "change %zu", i);
+    }
+    code((uint64_t[8]){0, 0x300, 0, 0, 63, 0, 7ull << 56, 0});
+    ck_assert_msg(!exec_tensor_map_open(&map, bytes), "no address");
 }
 END_TEST
 
@@ -342,6 +541,9 @@ int main(void)
 {
     Suite *suite = suite_create("exec_tensor_map");
     TCase *tests = tcase_create("maps");
+    tcase_add_loop_test(tests, the_bytes_of_a_gpu_are_a_map, 0,
+                        (int)(sizeof coded / sizeof *coded));
+    tcase_add_test(tests, what_no_gpu_would_have_is_no_map);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, a_box_comes_row_by_row);
     tcase_add_test(tests, where_a_box_begins_is_checked);

@@ -44,12 +44,6 @@ void exec_tensor_map_seal(struct exec_tensor_map *map, void *bytes)
     memmove(bytes, map, sizeof *map); /* `bytes` may be the map itself */
 }
 
-bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes)
-{
-    memcpy(map, bytes, sizeof *map);
-    return map->seal[0] == MAGIC && map->seal[1] == sum_of(map);
-}
-
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 /* In the order of the table below: each rule may rely on those before it. CUDA Driver API,
@@ -151,6 +145,97 @@ const char *exec_tensor_map_wrong(const struct exec_tensor_map *map)
     for (unsigned k = 0; k < sizeof rules / sizeof *rules; k++)
         if (!rules[k].holds(map)) return rules[k].broken;
     return NULL;
+}
+
+/* ---- a GPU's bytes ----------------------------------------------------------------------------
+ */
+
+/* Words 0 to 7 of 64 bits; the other eight say nothing to a copy. Bits are counted from the lowest
+ * of word 0. */
+enum {
+    VARIANT = 64, /* 0 of the driver, 2 of the CuTe DSL */
+    RANK = 68,
+    TYPE = 71,
+    INTERLEAVE = 75,
+    SWIZZLE = 77,
+    FILL = 79,
+    TF32 = 80,
+    STRIDES = 96,        /* in units of 16 bytes, 32 bits each */
+    STRIDES_ABOVE = 224, /* the four bits above those */
+    SIZES = 256,         /* less one, 32 bits each */
+    STEPS = 416,         /* less one, 3 bits each */
+    BOXES = 440,         /* less one, 8 bits each */
+};
+
+/* What no bit of a map stands for: 57 bits are an address; of word 1 two bits choose what is kept
+ * in the L2 cache, and one is set for large tensors. */
+static const uint64_t unused[8] = {[0] = UINT64_C(0xfe0000000000000f),
+                                   [1] = UINT64_C(0xffd8000d),
+                                   [3] = UINT64_C(0xffff000000000000),
+                                   [6] = UINT64_C(0x00ff800000000000),
+                                   [7] = UINT64_C(0xffffffff00000000)};
+
+static uint64_t bits(const uint64_t *words, unsigned first, unsigned count)
+{
+    const unsigned shift = first % 64;
+    uint64_t value = words[first / 64] >> shift;
+    if (shift + count > 64) value |= words[first / 64 + 1] << (64 - shift);
+    return count == 64 ? value : value & ((UINT64_C(1) << count) - 1);
+}
+
+/* The numbers are tensormap.replace's, but that TF32 is F32 with a bit of its own. */
+static uint8_t coded_type(const uint64_t *words)
+{
+    const uint64_t code = bits(words, TYPE, 4);
+    if (bits(words, TF32, 1) == 0) return (uint8_t)code;
+    return code == EXEC_TENSOR_F32       ? EXEC_TENSOR_TF32
+           : code == EXEC_TENSOR_F32_FTZ ? EXEC_TENSOR_TF32_FTZ
+                                         : EXEC_TENSOR_TYPES;
+}
+
+/* Fills in the dimensions of the map's rank. Returns false if others are not empty. */
+static bool read_dimensions(struct exec_tensor_map *map, const uint64_t *words)
+{
+    for (unsigned k = 0; k < EXEC_TENSOR_DIMENSIONS; k++) {
+        const uint64_t size = bits(words, SIZES + 32 * k, 32), box = bits(words, BOXES + 8 * k, 8);
+        const uint64_t step = bits(words, STEPS + 3 * k, 3);
+        const uint64_t stride = k == 0 ? 0
+                                       : bits(words, STRIDES + 32 * (k - 1), 32) |
+                                             bits(words, STRIDES_ABOVE + 4 * (k - 1), 4) << 32;
+        if (k >= map->rank && (size | box | step | stride) != 0) return false;
+        if (k >= map->rank) continue;
+        map->size[k] = size + 1;
+        map->box[k] = (uint32_t)box + 1;
+        map->step[k] = (uint8_t)(step + 1);
+        if (k > 0) map->stride[k - 1] = stride * UNIT;
+    }
+    return true;
+}
+
+/* Reads a map that the program has encoded by itself. */
+static bool read_coded(struct exec_tensor_map *map, const void *bytes)
+{
+    uint64_t words[8];
+    memcpy(words, bytes, sizeof words);
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if ((words[i] & unused[i]) != 0) return false;
+    *map = (struct exec_tensor_map){
+        .address = words[0],
+        .rank = (uint8_t)(bits(words, RANK, 3) + 1),
+        .type = coded_type(words),
+        .interleave = (uint8_t)bits(words, INTERLEAVE, 2),
+        .swizzle = (uint8_t)bits(words, SWIZZLE, 2),
+        .fill = (uint8_t)bits(words, FILL, 1),
+    };
+    return map->address != 0 && map->rank <= EXEC_TENSOR_DIMENSIONS &&
+           read_dimensions(map, words) && exec_tensor_map_wrong(map) == NULL;
+}
+
+bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes)
+{
+    memcpy(map, bytes, sizeof *map);
+    if (map->seal[0] == MAGIC) return map->seal[1] == sum_of(map);
+    return read_coded(map, bytes);
 }
 
 /* ---- boxes in shared memory ------------------------------------------------------------------ */

@@ -6,6 +6,9 @@
  * The layout is this device's own, not a GPU's. A map lies where the program puts it and may
  * contain anything: a map that is not sealed, or was changed after sealing, is not opened, and a
  * map that breaks a rule is reported with that rule's sentence before any of it is used.
+ * Some programs (what NVIDIA's CuTe DSL compiles) encode maps by themselves, as a GPU has them:
+ * such bytes are opened as well if they break no rule. Their layout is that of an H200's driver
+ * (tests/exec/tensor_map_test.c has its answers).
  *
  * Source: CUDA Driver API 13.0, "Tensor Map Object Management" (cuTensorMapEncodeTiled); PTX ISA
  * 9.0, 5.5 (tensors) and 9.7.9.28 (tensormap.replace).
@@ -70,8 +73,8 @@ const struct exec_tensor_element *exec_tensor_element(unsigned type);
 /* Returns the rule that the map breaks, as the end of a sentence; NULL: the map is valid. */
 const char *exec_tensor_map_wrong(const struct exec_tensor_map *map);
 
-/* _seal writes a map, sealed, to 128 bytes. _open reads one; false: there is none, or it was
- * changed. */
+/* _seal writes a map, sealed, to 128 bytes. _open reads one, or a GPU's; false: there is none, or
+ * it was changed. */
 void exec_tensor_map_seal(struct exec_tensor_map *map, void *bytes);
 bool exec_tensor_map_open(struct exec_tensor_map *map, const void *bytes);
 
