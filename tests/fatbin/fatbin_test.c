@@ -143,6 +143,38 @@ START_TEST(linked_machine_code_gives_one_unit_per_translation_unit)
 }
 END_TEST
 
+/* The line of `source` that stands in front of the statement `what`. */
+static void assert_line(const struct fatbin_unit *unit, const char *source, const char *what,
+                        int expected)
+{
+    char word[64];
+    int number = 0, line = 0, file = 0;
+    const char *at = strstr(unit->text, what), *named;
+    ck_assert_msg(at != NULL, "%s: %s", what, unit->text);
+    while (at > unit->text && strncmp(at, "\n.loc ", 6) != 0) at--;
+    ck_assert_msg(sscanf(at, " .loc %d %d", &number, &line) == 2, "%s: %s", what, unit->text);
+    snprintf(word, sizeof word, "/%s\"\n", source);
+    named = strstr(unit->text, word);
+    ck_assert_msg(named != NULL, "%s: %s", word, unit->text);
+    while (named > unit->text && strncmp(named, ".file ", 6) != 0) named--;
+    ck_assert_int_eq(sscanf(named, ".file %d", &file), 1);
+    ck_assert_msg(number == file && line == expected, "%s: %s", what, unit->text);
+}
+
+START_TEST(ptx_in_machine_code_has_its_lines)
+{
+    ck_assert_int_eq(open_image("lines.cubin", 90), FATBIN_OK);
+    assert_line(&fatbin.units[0], "image.cu", "st.global", 4);
+    fatbin_close(&fatbin);
+    ck_assert_int_eq(open_image("lines_none.fatbin", 90), FATBIN_OK);
+    assert_line(&fatbin.units[0], "image.cu", "st.global", 4);
+    fatbin_close(&fatbin);
+    ck_assert_int_eq(open_image("lines_linked.cubin", 90), FATBIN_OK);
+    assert_line(&fatbin.units[0], "linked.cu", "st.global", 6);
+    assert_line(&fatbin.units[1], "linked_value.cu", "mul.lo", 4);
+}
+END_TEST
+
 START_TEST(ptx_for_later_devices_is_named)
 {
     ck_assert_int_eq(open_image("later.fatbin", 90), FATBIN_TOO_NEW);
@@ -346,6 +378,11 @@ START_TEST(damaged_machine_code_is_survived)
         }
         file.bytes[at] = kept;
     }
+    for (size_t at = 0; at < file.size; at++) { /* the tables of lines, too */
+        file.bytes[at] ^= 0xff;
+        survive(name, &file, file.size);
+        file.bytes[at] ^= 0xff;
+    }
     free(file.bytes);
 }
 END_TEST
@@ -390,6 +427,7 @@ int main(void)
                         (int)(sizeof choices / sizeof *choices));
     tcase_add_test(tcase, machine_code_alone_is_named);
     tcase_add_test(tcase, linked_machine_code_gives_one_unit_per_translation_unit);
+    tcase_add_test(tcase, ptx_in_machine_code_has_its_lines);
     tcase_add_test(tcase, ptx_for_later_devices_is_named);
     tcase_add_test(tcase, plain_text_is_taken_whole);
     tcase_add_loop_test(tcase, anything_else_is_not_an_image, 0,
