@@ -16,13 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *open_library(const char *path)
+/* Who opens it again, by its name alone, gets the same. */
+static void *open_library(const char *path, const char *name)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         fprintf(stderr, "%s\n", dlerror());
         exit(3);
     }
+    if (dlopen(name, RTLD_NOW | RTLD_NOLOAD) != library) printf("%s is another one\n", name);
     return library;
 }
 
@@ -78,7 +80,7 @@ struct compiler {
 static struct compiler open_compiler(const char *path)
 {
     struct compiler compiler;
-    void *library = open_library(path);
+    void *library = open_library(path, "libnvrtc.so.13");
     *(void **)&compiler.nvrtcCreateProgram = dlsym(library, "nvrtcCreateProgram");
     *(void **)&compiler.nvrtcCompileProgram = dlsym(library, "nvrtcCompileProgram");
     *(void **)&compiler.nvrtcGetCUBINSize = dlsym(library, "nvrtcGetCUBINSize");
@@ -147,7 +149,7 @@ struct linker {
 static struct linker open_linker(const char *path)
 {
     struct linker linker;
-    void *library = open_library(path);
+    void *library = open_library(path, "libnvJitLink.so.13");
     *(void **)&linker.create = dlsym(library, "nvJitLinkCreate");
     *(void **)&linker.add = dlsym(library, "nvJitLinkAddData");
     *(void **)&linker.complete = dlsym(library, "__nvJitLinkComplete_13_0");
