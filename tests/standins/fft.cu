@@ -177,12 +177,14 @@ static cufftResult make_plan(const Case &c, cufftHandle *plan, cudaStream_t stre
                 cufftMakePlanMany64(*plan, rank, n.data(), in.empty() ? nullptr : in.data(),
                                     c.in.stride, c.in.distance, out.empty() ? nullptr : out.data(),
                                     c.out.stride, c.out.distance, c.type, c.batch, &size);
+        // Of real input, the execution may have its type as well.
+        const bool is_real = (c.type == CUFFT_R2C || c.type == CUFFT_D2Z) && c.batch > 1;
         for (const auto &row : types)
             if (result == CUFFT_SUCCESS && c.maker == XT && row.type == c.type)
                 result = cufftXtMakePlanMany(
                     *plan, rank, n.data(), in.empty() ? nullptr : in.data(), c.in.stride,
                     c.in.distance, row.in, out.empty() ? nullptr : out.data(), c.out.stride,
-                    c.out.distance, row.out, c.batch, &size, row.execution);
+                    c.out.distance, row.out, c.batch, &size, is_real ? row.in : row.execution);
     }
     return result == CUFFT_SUCCESS && stream != nullptr ? cufftSetStream(*plan, stream) : result;
 }

@@ -110,9 +110,12 @@ static bool is_supported(const struct lt_call *call, const struct kernel *kernel
         if (unknown[k] != NULL) return false;
     if (kernel == NULL || o->op_c != BLAS_OP_N || o->fill != LT_FULL) return false;
     if (o->epilogue == LT_PLAIN) return true;
+    /* Any other has a vector, or a mask, of D's columns. */
+    const bool any_order =
+        o->epilogue == LT_RELU || o->epilogue == LT_GELU || o->epilogue == LT_BIAS_GRADIENT_OF_A;
     return kernel->bias >= 0 && (o->bias_type < 0 || o->bias_type == kernel->bias) &&
            (o->auxiliary_type < 0 || o->auxiliary_type == kernel->result) &&
-           call->d->order == LT_BY_COLUMNS;
+           (any_order || call->d->order == LT_BY_COLUMNS);
 }
 
 /* Names what no kernel does, by the numbers of its types. */

@@ -179,7 +179,8 @@ static struct fft_request request_of_many(const struct many *many)
     return request;
 }
 
-/* The type of a plan from those of its sides, or 0. */
+/* The type of a plan from those of its sides, or 0. Where the input is real, NVIDIA's nvmath-python
+ * says that type for the execution, too. */
 static int type_of(int input, int output, int execution)
 {
     static const struct {
@@ -188,6 +189,7 @@ static int type_of(int input, int output, int execution)
         {FFT_C_32F, FFT_C_32F, FFT_C_32F, FFT_C2C}, {FFT_R_32F, FFT_C_32F, FFT_C_32F, FFT_R2C},
         {FFT_C_32F, FFT_R_32F, FFT_C_32F, FFT_C2R}, {FFT_C_64F, FFT_C_64F, FFT_C_64F, FFT_Z2Z},
         {FFT_R_64F, FFT_C_64F, FFT_C_64F, FFT_D2Z}, {FFT_C_64F, FFT_R_64F, FFT_C_64F, FFT_Z2D},
+        {FFT_R_32F, FFT_C_32F, FFT_R_32F, FFT_R2C}, {FFT_R_64F, FFT_C_64F, FFT_R_64F, FFT_D2Z},
     };
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
         if (types[k].input == input && types[k].output == output && types[k].execution == execution)
