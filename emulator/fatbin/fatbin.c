@@ -179,6 +179,7 @@ static enum fatbin_result append_code_entry(const struct reader *reader, struct 
     char *bytes;
     size_t size;
     enum fatbin_result result = unpack(reader, entry, &bytes, &size);
+    if (result == FATBIN_DAMAGED) return FATBIN_OK; /* or too large: it has no PTX for anybody */
     if (result != FATBIN_OK) return result;
     if (machine_is_code((const unsigned char *)bytes, size))
         result =

@@ -387,6 +387,30 @@ START_TEST(damaged_machine_code_is_survived)
 }
 END_TEST
 
+/* Machine code that claims more than anything may have is passed over, for PTX of a later device.
+ */
+START_TEST(machine_code_that_does_not_unpack_is_passed_over)
+{
+    enum { FIRST = 16, HEADER_SIZE = 4, SIZE = 8, ARCH = 28, FLAGS = 40, TEXT_SIZE = 56 };
+    struct file file = load("lines.fatbin");
+    uint32_t header_size, arch;
+    uint64_t size;
+    const uint64_t huge = 1ull << 40;
+    for (size_t at = FIRST; at < file.size; at += header_size + size) {
+        memcpy(&header_size, file.bytes + at + HEADER_SIZE, sizeof header_size);
+        memcpy(&size, file.bytes + at + SIZE, sizeof size);
+        memcpy(&arch, file.bytes + at + ARCH, sizeof arch);
+        if (arch != 90) continue;
+        file.bytes[at + FLAGS + 1] |= 0x80; /* zstd */
+        memcpy(file.bytes + at + TEXT_SIZE, &huge, sizeof huge);
+    }
+    ck_assert_int_eq(fatbin_open(file.bytes, file.size, 90, &fatbin, why, sizeof why), FATBIN_OK);
+    ck_assert_uint_eq(fatbin.count, 1);
+    ck_assert_uint_eq(fatbin.units[0].arch, 100);
+    free(file.bytes);
+}
+END_TEST
+
 START_TEST(a_damaged_payload_never_passes_for_another_text_size)
 {
     struct file file = load(modes[_i]);
@@ -439,6 +463,7 @@ int main(void)
     tcase_add_loop_test(tcase, damaged_headers_are_survived, 0, mode_count);
     tcase_add_loop_test(tcase, a_damaged_payload_never_passes_for_another_text_size, 0, mode_count);
     tcase_add_loop_test(tcase, damaged_machine_code_is_survived, 0, 3);
+    tcase_add_test(tcase, machine_code_that_does_not_unpack_is_passed_over);
     tcase_add_test(tcase, a_sentence_is_cut_to_its_room);
     suite_add_tcase(suite, tcase);
 
