@@ -264,6 +264,10 @@ says 'borrow+'
 says ' in ./libborrow.so, called at '
 says "$(at library): leak: Device memory (256 bytes)"
 
+run "$subjects/subject_lines" run_well
+exits 0 'machine code with lines has PTX inside'
+run "$subjects/subject_lines" out_of_bounds
+says "$(at store): out of bounds"
 run "$subjects/subject_machine" run_well
 exits 1 'machine code only'
 says 'no PTX'
