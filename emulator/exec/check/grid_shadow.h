@@ -10,8 +10,8 @@
  *  - a store of the value that memory already holds, if another block has touched the byte before.
  *    (If none has, the store is recorded like any other);
  *  - a load from an address that a reachable later atomic of the function uses too, or a store, if
- *    what was loaded can decide what the thread does or becomes a part of what is stored: a look
- *    before the act. The act is race-checked, the look is not.
+ *    what was loaded can decide what the thread does, before the next grid.sync(), or becomes a
+ *    part of what is stored: a look before the act. The act is race-checked, the look is not.
  * Loads before the first store to the same allocation are recorded only for the first EXEC_EARLY
  * bytes of each instruction and worker. A race of later loads with a store is found only if some
  * block loads after the store. A byte's owner is a number from 1 to 254, which a block shares with

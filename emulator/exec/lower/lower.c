@@ -541,4 +541,5 @@ out:
     free(lower->labelled);
     free(lower->waited);
     free(lower->reached);
+    free(lower->grid_barriers);
 }

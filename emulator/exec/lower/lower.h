@@ -71,9 +71,12 @@ struct lower {
     uint32_t *batch_of;
     uint32_t batch;
     bool batch_over;
-    bool *labelled; /* PTX instructions that are branch targets */
-    bool *waited;   /* those behind a wait for the preceding kernel; NULL: none */
-    bool *reached;  /* scratch memory of leads_to in racecheck.c; NULL: none yet */
+    bool *labelled;      /* PTX instructions that are branch targets */
+    bool *waited;        /* those behind a wait for the preceding kernel; NULL: none */
+    bool *reached;       /* scratch memory of leads_to in racecheck.c; NULL: none yet */
+    bool *grid_barriers; /* of each instruction: a barrier of the block with which grid.sync()
+                            begins; racecheck.c; NULL: there is none */
+    bool grid_barriers_sought;
     /* For a destination that is wider than what the row writes: lower_finish copies the value. */
     uint32_t widen_from, widen_to;
     const char *widen_key;

@@ -337,6 +337,8 @@ static bool passes_on(enum ptx_opcode op)
     case PTX_OP_DIV:
     case PTX_OP_NEG:
     case PTX_OP_ABS:
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
     case PTX_OP_AND:
     case PTX_OP_OR:
     case PTX_OP_XOR:
@@ -373,6 +375,84 @@ static bool flow_into(const struct ptx_operand *operand, bool *flows)
     return fresh;
 }
 
+/* Cooperative groups' grid.sync() is a barrier of the block, behind which one thread adds to a
+ * counter in the grid's workspace, whose address is in %envreg1 and %envreg2, and another barrier.
+ * Marks the registers that may hold the address, or a part of it; returns whether there are any. */
+static bool find_workspace(const struct ptx_function *source, bool *flows)
+{
+    bool any = false;
+    for (bool fresh = true; fresh; any |= fresh) {
+        fresh = false;
+        for (uint32_t k = 0; k < source->instruction_count; k++) {
+            const struct ptx_instruction *at = &source->instructions[k];
+            bool from = false;
+            if (at->op == PTX_OP_LD || (!passes_on(at->op) && at->op != PTX_OP_BFI)) continue;
+            for (uint8_t o = 1; o < at->operand_count && !from; o++)
+                from = (at->operands[o].kind == PTX_OPERAND_SPECIAL &&
+                        at->operands[o].special == PTX_SPECIAL_ENVREG) ||
+                       takes(&at->operands[o], flows);
+            if (from) fresh |= flow_into(&at->operands[0], flows);
+        }
+    }
+    return any;
+}
+
+/* Marks what the instruction `from` leads to, no further than to the instructions in `ends`, or,
+ * where `ends` is NULL, to barriers of the block. */
+static void spread_until(const struct ptx_function *source, uint32_t from, const bool *ends,
+                         bool *reached)
+{
+    lower_spread(source, from, reached);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = 0; k < source->instruction_count; k++)
+            if (reached[k] && !(ends != NULL ? ends[k] : orders_block(source->instructions[k].op)))
+                changed |= lower_spread(source, k, reached);
+    }
+}
+
+static bool adds_to_grid(const struct ptx_instruction *at, const bool *workspace)
+{
+    return (at->op == PTX_OP_ATOM && takes(&at->operands[1], workspace)) ||
+           (at->op == PTX_OP_RED && takes(&at->operands[0], workspace));
+}
+
+/* Finds lower->grid_barriers: no other barrier leads to the addition without one between. Without
+ * memory there are none, and a look is what it was. */
+static void find_grid_barriers(struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    const uint32_t count = source->instruction_count;
+    bool *workspace = calloc(source->register_count + (size_t)1, sizeof *workspace);
+    bool *reached = malloc((count + (size_t)1) * sizeof *reached);
+    lower->grid_barriers_sought = true;
+    if (workspace != NULL && reached != NULL && find_workspace(source, workspace))
+        lower->grid_barriers = calloc(count + (size_t)1, sizeof *lower->grid_barriers);
+    for (uint32_t k = 0; lower->grid_barriers != NULL && k < count; k++) {
+        if (!orders_block(source->instructions[k].op)) continue;
+        memset(reached, 0, (count + (size_t)1) * sizeof *reached);
+        spread_until(source, k, NULL, reached);
+        for (uint32_t i = 0; i < count && !lower->grid_barriers[k]; i++)
+            lower->grid_barriers[k] =
+                reached[i] && adds_to_grid(&source->instructions[i], workspace);
+    }
+    free(workspace);
+    free(reached);
+}
+
+/* Returns, of each instruction, whether the load `at` leads there with no barrier of the grid
+ * between. NULL: the function has none, or the host has no memory. */
+static bool *before_grid_barrier(struct lower *lower)
+{
+    if (!lower->grid_barriers_sought) find_grid_barriers(lower);
+    if (lower->grid_barriers == NULL) return NULL;
+    bool *ahead = calloc(lower->source->instruction_count + (size_t)1, sizeof *ahead);
+    if (ahead != NULL)
+        spread_until(lower->source, (uint32_t)(lower->place - lower->source->instructions),
+                     lower->grid_barriers, ahead);
+    return ahead;
+}
+
 enum flow { FLOW_NONE, FLOW_ON, FLOW_DECIDES };
 
 /* What becomes of the values in `flows` in one instruction. A store elsewhere in global or shared
@@ -394,23 +474,27 @@ static enum flow flow_through(const struct lower *lower, const struct ptx_instru
 }
 
 /* Returns whether what the load `at` brings can decide what its thread does, or becomes a part of
- * what is stored at `address`. Where it only goes into other memory, it is no look, but a value
- * that has to be right. True when the host has no memory to find out. */
+ * what is stored at `address`. Where it only goes into other memory, or decides behind the next
+ * grid.sync(), it is no look, but a value that has to be right. True when the host has no memory to
+ * find out. */
 static bool decides(struct lower *lower, const struct address *address)
 {
     const struct ptx_function *source = lower->source;
     bool *flows = calloc(source->register_count + (size_t)1, sizeof *flows);
     enum flow flow = FLOW_ON;
     if (flows == NULL) return true;
+    bool *ahead = before_grid_barrier(lower);
     flow_into(&lower->at->operands[0], flows);
     while (flow == FLOW_ON) {
         flow = FLOW_NONE;
         for (uint32_t k = 0; k < source->instruction_count && flow != FLOW_DECIDES; k++) {
+            if (ahead != NULL && !ahead[k]) continue;
             const enum flow here = flow_through(lower, &source->instructions[k], address, flows);
             if (here != FLOW_NONE) flow = here;
         }
     }
     free(flows);
+    free(ahead);
     return flow == FLOW_DECIDES;
 }
 
