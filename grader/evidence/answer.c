@@ -236,6 +236,13 @@ static const struct trace_record *finding_of(const struct evidence *evidence, in
     return NULL;
 }
 
+/* Does the student launch kernels, perhaps by <<<>>>? */
+static bool writes_kernels(const struct evidence *evidence)
+{
+    const struct lesson *lesson = evidence->lesson;
+    return lesson != NULL && strstr(lesson->files[0], ".cu") != NULL;
+}
+
 bool answer_succeeded(struct verdict *verdict, const struct answer *answer, const char *doing)
 {
     char name[ANSWER_NAME_SIZE], called[ANSWER_NAME_SIZE];
@@ -264,7 +271,13 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
     if (call != NULL && strstr(call->name, "LastError") != NULL) {
         verdict_why(verdict, "cudaGetLastError and cudaPeekAtLastError report an error of any "
                              "earlier call of the thread, not only of yours.");
-        verdict_hint(verdict, "Keep what each of your own calls returns.");
+        if (writes_kernels(answer->evidence))
+            verdict_hint(verdict, "Keep what each of your own calls returns. A launch by <<<>>> "
+                                  "returns nothing: launch by cudaLaunchKernel or "
+                                  "cudaLaunchKernelEx, or call cudaGetLastError once before the "
+                                  "launch and once behind it.");
+        else
+            verdict_hint(verdict, "Keep what each of your own calls returns.");
         return false;
     }
     finding = finding_of(answer->evidence, answer->code);

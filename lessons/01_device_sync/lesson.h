@@ -29,8 +29,8 @@ typedef cudaError_t (*device_sync_kernel)(float *array, size_t length, cudaStrea
  *   are more than a size_t holds, is not a mistake of yours; it is an error that you return.
  *
  * Returns cudaSuccess, or the first error that any call gave, kernel(...) and the kernel's own end
- * included. What the runtime remembers of calls before this one (cudaGetLastError) is none. After
- * an error *sum and output have no meaning. */
+ * included. An error of a call before this one, which the runtime still remembers
+ * (cudaGetLastError), is not returned. After an error *sum and output have no meaning. */
 cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input, float *output,
                                   size_t length, cudaStream_t stream, double *sum);
 

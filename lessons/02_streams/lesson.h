@@ -37,9 +37,10 @@ cudaError_t streams_open(struct streams_lane lanes[], size_t count);
  * Waiting is yours: a wait is not left to cudaFree or its kin. GPUs of today wait there, and
  * nothing promises it.
  *
- * Returns cudaSuccess, or the first error that any call gave, kernel(...) included. What the
- * runtime remembers of calls before this one (cudaGetLastError) is none. After an error the host
- * arrays have no meaning, and streams_run may be called again, with another kernel too. */
+ * Returns cudaSuccess, or the first error that any call gave, kernel(...) included. An error of a
+ * call before this one, which the runtime still remembers (cudaGetLastError), is not returned.
+ * After an error the host arrays have no meaning, and streams_run may be called again, with another
+ * kernel too. */
 cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kernel kernel);
 
 /* Releases what streams_open made and sets every lane's three pointers to NULL. A lane whose

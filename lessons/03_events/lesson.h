@@ -43,7 +43,8 @@ struct events_observation {
  *
  * In all three functions: events that you create you destroy, on every path; the time is taken by
  * events, not by a clock of the host. Returns cudaSuccess, or the first error that any call gave,
- * kernel(...) included; what the runtime remembers of calls before (cudaGetLastError) is none.
+ * kernel(...) included; an error of a call before this one, which the runtime still remembers
+ * (cudaGetLastError), is not returned.
  * After an error, what was to be filled in has no meaning, and no work of the call is left. */
 cudaError_t events_time_one(events_kernel kernel, const struct events_task *task,
                             struct events_observation *seen);

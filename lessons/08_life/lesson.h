@@ -9,8 +9,8 @@
  * are alive, or if two are and the cell itself is alive. Width and height are at least 3.
  *
  * In all five functions: `generations` is how many generations to make, at least 0; with 0 nothing
- * is launched. Returns cudaSuccess, or the first error that any call gave; what the runtime
- * remembers of calls before this one (cudaGetLastError) is none.
+ * is launched. Returns cudaSuccess, or the first error that any call gave; an error of a call
+ * before this one, which the runtime still remembers (cudaGetLastError), is not returned.
  *
  * The steps 1, 2, 3 and 5 are asynchronous: the lattices are in device memory, the caller's; all
  * the work goes into `stream`, and the function returns when it is queued, without waiting. Memory

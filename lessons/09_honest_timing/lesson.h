@@ -4,8 +4,8 @@
  * You write the two functions in timing.cu, and the kernel. This file is the contract. Do not
  * change it.
  *
- * Both return cudaSuccess, or the first error that any call gave; what the runtime remembers of
- * calls before (cudaGetLastError) is none.
+ * Both return cudaSuccess, or the first error that any call gave; an error of a call before this
+ * one, which the runtime still remembers (cudaGetLastError), is not returned.
  */
 #ifndef OVERLAP_LESSONS_09_HONEST_TIMING_LESSON_H
 #define OVERLAP_LESSONS_09_HONEST_TIMING_LESSON_H

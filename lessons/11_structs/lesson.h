@@ -5,8 +5,9 @@
  *
  * The host memory that the functions are given is the caller's, page-locked or pageable, as it
  * comes. Device memory that a function allocates is released when it returns, on every path. All
- * work is in `stream`. Each function returns success, or the first error that any call gave; what
- * the runtime remembers of calls before this one (cudaGetLastError) is none.
+ * work is in `stream`. Each function returns success, or the first error that any call gave; an
+ * error of a call before this one, which the runtime still remembers (cudaGetLastError), is not
+ * returned.
  */
 #ifndef OVERLAP_LESSONS_11_STRUCTS_LESSON_H
 #define OVERLAP_LESSONS_11_STRUCTS_LESSON_H

@@ -12,8 +12,8 @@
  *
  * The three functions are asynchronous: the matrices are in device memory, the caller's, and c
  * holds nothing yet. All the work is one launch in `stream`, and the function returns when it is
- * queued, without waiting. Returns cudaSuccess, or the first error that any call gave; what the
- * runtime remembers of calls before this one (cudaGetLastError) is none.
+ * queued, without waiting. Returns cudaSuccess, or the first error that any call gave; an error
+ * of a call before this one, which the runtime still remembers (cudaGetLastError), is not returned.
  */
 #ifndef OVERLAP_LESSONS_12_MATMUL_LESSON_H
 #define OVERLAP_LESSONS_12_MATMUL_LESSON_H
