@@ -82,7 +82,7 @@ static bool put_copy(struct sentence *s, int side)
         [TRACE_PINNED][TRACE_DEVICE] = N_("copy to the device"),
         [TRACE_DEVICE][TRACE_PAGEABLE] = N_("copy to the host"),
         [TRACE_DEVICE][TRACE_PINNED] = N_("copy to the host"),
-        [TRACE_DEVICE][TRACE_DEVICE] = N_("copy inside the device"),
+        [TRACE_DEVICE][TRACE_DEVICE] = N_("copy from device to device"),
     };
     const char *copy = copies[side_of(s, side)->from][side_of(s, side)->to];
     return put(s, "%s", in_words(s, copy != NULL ? copy : N_("copy")));
