@@ -36,16 +36,16 @@ int device_current(void)
 
 /* ---- OVERLAP_DEVICES ------------------------------------------------------------------------- */
 
-static bool add(size_t gpu, bool named, uint64_t memory)
+static bool add(size_t gpu, bool named, bool made_up, uint64_t memory)
 {
     if (devices.there == MEMORY_DEVICES) return false;
-    devices.all[devices.there] =
-        (struct device){.number = devices.there, .gpu = gpu, .named = named, .memory = memory};
+    devices.all[devices.there] = (struct device){
+        .number = devices.there, .gpu = gpu, .named = named, .made_up = made_up, .memory = memory};
     devices.there++;
     return true;
 }
 
-/* "a100" or "a100:2G". */
+/* "a100", "a100:2G", or "a100+:2G". */
 static bool add_named(const char *text, size_t length, uint64_t memory)
 {
     char name[32], *size;
@@ -56,8 +56,12 @@ static bool add_named(const char *text, size_t length, uint64_t memory)
         *size++ = '\0';
         if (!environment_memory(size, &memory)) return false;
     }
+    char *const plus = strchr(name, '+');
+    if (plus != NULL && plus[1] != '\0') return false;
+    if (plus != NULL) *plus = '\0';
     for (size_t gpu = 0; timeline_model_name(gpu) != NULL; gpu++)
-        if (strcmp(timeline_model_name(gpu), name) == 0) return add(gpu, true, memory);
+        if (strcmp(timeline_model_name(gpu), name) == 0)
+            return add(gpu, true, plus != NULL, memory);
     return false;
 }
 
@@ -68,7 +72,7 @@ static bool read_there(const char *text, uint64_t memory, size_t gpu)
     devices.there = 0;
     if (*end == '\0' && *text >= '0' && *text <= '9') {
         for (unsigned long i = 0; i < number; i++)
-            if (!add(gpu, false, memory)) return false;
+            if (!add(gpu, false, false, memory)) return false;
         return true;
     }
     for (const char *at = text;; at++) {
@@ -145,7 +149,7 @@ void devices_read_there(uint64_t memory, size_t gpu)
     }
     if (there == NULL || *there == '\0') {
         devices.there = 0;
-        add(gpu, false, memory);
+        add(gpu, false, false, memory);
     }
 }
 
@@ -171,6 +175,16 @@ static const struct {
 #define ATTRIBUTE(name, value) [CU_DEVICE_ATTRIBUTE_##name] = {true, value},
 #include "emulator/driver/core/attributes.def"
 #undef ATTRIBUTE
+};
+
+/* Limits of a launch, and those of a GPU whose limits are made up. */
+static const struct {
+    bool known;
+    int values[2];
+} limits[CU_DEVICE_ATTRIBUTE_MAX] = {
+#define LIMIT(name, all, made_up) [CU_DEVICE_ATTRIBUTE_##name] = {true, {all, made_up}},
+#include "trace/limits.def"
+#undef LIMIT
 };
 
 #define GPU(name) GPU_##name,
@@ -203,6 +217,10 @@ bool device_attribute_of(const struct device *device, int attribute, int *value)
         return true;
     }
     if (attribute < 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) return false;
+    if (limits[attribute].known) {
+        *value = limits[attribute].values[device->made_up];
+        return true;
+    }
     if (device->named && differences[attribute].known) {
         *value = differences[attribute].values[device->gpu];
         return true;

@@ -4,7 +4,8 @@
  *   OVERLAP_DEVICES        the devices that exist: a number N of default devices, or a list of GPUs
  *                          (trace/gpus.h). A device of the list reports the attributes of that GPU;
  *                          its memory size may follow a colon (default: OVERLAP_MEMORY):
- *                          h100,a100:2G,t4. 0: no device
+ *                          h100,a100:2G,t4. With a "+" behind the name it reports limits of a
+ *                          launch that no GPU has (trace/limits.def): t4+:2G. 0: no device
  *   CUDA_VISIBLE_DEVICES   the devices that the program sees, in this order: numbers or UUIDs
  *
  * Device attributes are queried in core/device.c. Contexts work on every device, but there is one
@@ -27,6 +28,7 @@ struct device {
     unsigned number; /* index among all devices that exist */
     size_t gpu;      /* the GPU whose attributes and times it has: index in trace/gpus.h */
     bool named;      /* OVERLAP_DEVICES names this GPU */
+    bool made_up;    /* so are its limits: trace/limits.def */
     uint64_t memory; /* bytes */
 };
 

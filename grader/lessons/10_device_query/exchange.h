@@ -27,10 +27,12 @@ struct device_query_case {
                       with less memory free: fewer, as the answer says */
 };
 
-/* A device of the software device, as the judge configured it: index in trace/gpus.h, memory. */
+/* A device of the software device, as the judge configured it: index in trace/gpus.h, memory, and
+ * whether its limits are made up (trace/limits.def). */
 struct device_query_device {
     uint32_t gpu;
     uint32_t megabytes;
+    uint32_t made_up;
 };
 
 struct device_query_input {

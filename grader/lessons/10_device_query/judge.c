@@ -41,31 +41,43 @@ static const struct {
 #undef GPU_ATTRIBUTE
 };
 
-/* Each figure: its words in a sentence, and the attribute in which GPUs differ or the value that
- * all have. */
+/* The limits of a launch, which are the same on all GPUs, and those that are made up. */
 static const struct {
-    const char *words, *attribute;
-    int64_t of_all;
-} figures[DEVICE_QUERY_FIGURES] = {
-    [DEVICE_QUERY_MAJOR] = {"major", "COMPUTE_CAPABILITY_MAJOR", 0},
-    [DEVICE_QUERY_MINOR] = {"minor", "COMPUTE_CAPABILITY_MINOR", 0},
-    [DEVICE_QUERY_TOTAL] = {"memory", NULL, 0},
-    [DEVICE_QUERY_MULTIPROCESSORS] = {"multiprocessors", "MULTIPROCESSOR_COUNT", 0},
-    [DEVICE_QUERY_CLOCK] = {"clock", "CLOCK_RATE", 0},
-    [DEVICE_QUERY_THREADS] = {"threads_per_block", NULL, 1024},
-    [DEVICE_QUERY_BLOCK] = {"block[0]", NULL, 1024},
-    [DEVICE_QUERY_BLOCK + 1] = {"block[1]", NULL, 1024},
-    [DEVICE_QUERY_BLOCK + 2] = {"block[2]", NULL, 64},
-    [DEVICE_QUERY_GRID] = {"grid[0]", NULL, INT32_MAX},
-    [DEVICE_QUERY_GRID + 1] = {"grid[1]", NULL, 65535},
-    [DEVICE_QUERY_GRID + 2] = {"grid[2]", NULL, 65535},
-    [DEVICE_QUERY_SHARED] = {"shared_per_block", NULL, 49152},
+    const char *attribute;
+    int64_t values[2];
+} limits[] = {
+#define LIMIT(name, ...) {#name, {__VA_ARGS__}},
+#include "trace/limits.def"
+#undef LIMIT
 };
 
-static int64_t of_gpu(const char *attribute, uint32_t gpu)
+/* Each figure: its words in a sentence, and its attribute. */
+static const struct {
+    const char *words, *attribute;
+} figures[DEVICE_QUERY_FIGURES] = {
+    [DEVICE_QUERY_MAJOR] = {"major", "COMPUTE_CAPABILITY_MAJOR"},
+    [DEVICE_QUERY_MINOR] = {"minor", "COMPUTE_CAPABILITY_MINOR"},
+    [DEVICE_QUERY_TOTAL] = {"memory", NULL},
+    [DEVICE_QUERY_MULTIPROCESSORS] = {"multiprocessors", "MULTIPROCESSOR_COUNT"},
+    [DEVICE_QUERY_CLOCK] = {"clock", "CLOCK_RATE"},
+    [DEVICE_QUERY_THREADS] = {"threads_per_block", "MAX_THREADS_PER_BLOCK"},
+    [DEVICE_QUERY_BLOCK] = {"block[0]", "MAX_BLOCK_DIM_X"},
+    [DEVICE_QUERY_BLOCK + 1] = {"block[1]", "MAX_BLOCK_DIM_Y"},
+    [DEVICE_QUERY_BLOCK + 2] = {"block[2]", "MAX_BLOCK_DIM_Z"},
+    [DEVICE_QUERY_GRID] = {"grid[0]", "MAX_GRID_DIM_X"},
+    [DEVICE_QUERY_GRID + 1] = {"grid[1]", "MAX_GRID_DIM_Y"},
+    [DEVICE_QUERY_GRID + 2] = {"grid[2]", "MAX_GRID_DIM_Z"},
+    [DEVICE_QUERY_SHARED] = {"shared_per_block", "MAX_SHARED_MEMORY_PER_BLOCK"},
+};
+
+/* Returns the attribute of that device of the software device; -1: it is in neither table. */
+static int64_t of_device(const char *attribute, const struct device_query_device *device)
 {
     for (size_t i = 0; i < sizeof differences / sizeof differences[0]; i++)
-        if (strcmp(differences[i].attribute, attribute) == 0) return differences[i].values[gpu];
+        if (strcmp(differences[i].attribute, attribute) == 0)
+            return differences[i].values[device->gpu];
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (strcmp(limits[i].attribute, attribute) == 0) return limits[i].values[device->made_up];
     return -1;
 }
 
@@ -83,8 +95,8 @@ static void truth_of(const struct evidence *evidence, uint32_t i, struct device_
     memset(truth, 0, sizeof *truth);
     snprintf(truth->name, sizeof truth->name, "Overlap software device (%s)", gpus[device->gpu]);
     for (int f = 0; f < DEVICE_QUERY_FIGURES; f++)
-        truth->figures[f] = figures[f].attribute != NULL ? of_gpu(figures[f].attribute, device->gpu)
-                                                         : figures[f].of_all;
+        if (figures[f].attribute != NULL)
+            truth->figures[f] = of_device(figures[f].attribute, device);
     truth->figures[DEVICE_QUERY_TOTAL] = (int64_t)device->megabytes << 20;
 }
 
@@ -114,7 +126,8 @@ static struct device_query_input *allocate(struct run_input *input,
     return in;
 }
 
-/* Draws `count` devices; neighbours differ in all attributes. */
+/* Draws `count` devices; neighbours differ in all attributes, and so one of them has limits that no
+ * GPU has: who knows the numbers by heart has not asked. */
 static void draw_devices(struct run_input *input, struct device_query_device *devices,
                          uint32_t count)
 {
@@ -124,8 +137,10 @@ static void draw_devices(struct run_input *input, struct device_query_device *de
         gpu = (gpu + draw(input, 1, GPU_COUNT - 1)) % GPU_COUNT;
         devices[i].gpu = gpu;
         devices[i].megabytes = 64 * (i + 1) + draw(input, 0, 60);
-        used += (size_t)snprintf(input->devices + used, sizeof input->devices - used, "%s%s:%uM",
-                                 i > 0 ? "," : "", gpus[gpu], devices[i].megabytes);
+        devices[i].made_up = (devices[0].megabytes + i) % 2;
+        used += (size_t)snprintf(input->devices + used, sizeof input->devices - used, "%s%s%s:%uM",
+                                 i > 0 ? "," : "", gpus[gpu], devices[i].made_up ? "+" : "",
+                                 devices[i].megabytes);
     }
 }
 
@@ -389,6 +404,20 @@ static int first_difference(const struct device_query_told *a, const struct devi
     return SAME;
 }
 
+/* Returns whether the figure is the limit that all GPUs have, told of a device whose limits are
+ * made up. */
+static bool is_by_heart(const struct item *item, uint32_t i, int f, int64_t told)
+{
+    const struct device_query_input *in = item->evidence->input;
+    if (item->evidence->device == DRIVE_GPU || !in->devices[i].made_up ||
+        figures[f].attribute == NULL)
+        return false;
+    for (size_t l = 0; l < sizeof limits / sizeof limits[0]; l++)
+        if (strcmp(limits[l].attribute, figures[f].attribute) == 0)
+            return limits[l].values[0] == told;
+    return false;
+}
+
 /* Explains a wrong figure. */
 static void say_why_of_figure(struct verdict *verdict, const struct item *item, uint32_t i, int f)
 {
@@ -397,6 +426,13 @@ static void say_why_of_figure(struct verdict *verdict, const struct item *item, 
     truth_of(item->evidence, i, &truth);
     if ((int32_t)told == unwritten()) {
         verdict_hint(verdict, "Nothing has been written there.");
+        return;
+    }
+    if (is_by_heart(item, i, f, told)) {
+        verdict_hint(verdict,
+                     "%" PRId64 " is what the GPUs of today have; this device has less, and the "
+                     "next GPU may have more. Ask each device for it.",
+                     told);
         return;
     }
     for (int other = 0; other < DEVICE_QUERY_FIGURES; other++) {
