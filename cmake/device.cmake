@@ -22,7 +22,6 @@ overlap_search_path(emulator_cudart12 "$ORIGIN")
 overlap_search_path(emulator_nvml "$ORIGIN")
 overlap_search_path(emulator_smi "$ORIGIN/..")
 overlap_search_path(front_nvjitlink "$ORIGIN/../needed")
-overlap_search_path(front_cutedsl "$ORIGIN/..")
 get_property(OVERLAP_STANDINS GLOBAL PROPERTY OVERLAP_STANDINS)
 foreach(standin ${OVERLAP_STANDINS})
     overlap_search_path(${standin} "$ORIGIN/..")
@@ -51,7 +50,7 @@ function(overlap_install_device folder)
         install(TARGETS ${OVERLAP_STANDINS}
             LIBRARY DESTINATION ${folder}/emulator/lib/standins NAMELINK_SKIP ${ARGN})
     endif()
-    install(TARGETS front_nvrtc front_nvrtc12 front_nvjitlink front_cutedsl emulator_smi
+    install(TARGETS front_nvrtc front_nvrtc12 front_nvjitlink emulator_smi
         DESTINATION ${folder}/emulator/lib/front ${ARGN})
     install(PROGRAMS ${CMAKE_SOURCE_DIR}/emulator/front/nvcc ${CMAKE_SOURCE_DIR}/emulator/front/ptxas
         DESTINATION ${folder}/emulator/lib/front ${ARGN})

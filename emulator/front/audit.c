@@ -38,7 +38,6 @@ static struct library {
     {"libnvrtc.so.13", "libnvrtc.so", "front/liboverlap_nvrtc.so", false, ""},
     {"libnvrtc.so.12", NULL, "front/liboverlap_nvrtc12.so", false, ""},
     {"libnvJitLink.so.13", "libnvJitLink.so", "front/liboverlap_nvjitlink.so", false, ""},
-    {"libcute_dsl_runtime.so", NULL, "front/liboverlap_cutedsl.so", false, ""},
     {"libcublas.so.13", "libcublas.so", "standins/libcublas.so.13", true, ""},
     {"libcublasLt.so.13", "libcublasLt.so", "standins/libcublasLt.so.13", true, ""},
     {"libcudnn.so.9", "libcudnn.so", "standins/libcudnn.so.9", true, ""},

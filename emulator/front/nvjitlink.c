@@ -54,7 +54,7 @@ typedef nvJitLinkResult text_function(nvJitLinkHandle, void *);
 /* Declares `function` as NVIDIA's function; if there is none, returns an error from the caller. */
 #define FIND_BEHIND(type, function, name)                                                          \
     type *function;                                                                                \
-    *(void **)&function = behind_function(BEHIND FRONT_BEHIND, name);                                 \
+    *(void **)&function = behind_function(BEHIND FRONT_BEHIND, name);                              \
     if (function == NULL) return NVJITLINK_ERROR_INTERNAL
 
 /* Finds the state of a link; NULL: unknown. Used without the lock afterwards: one thread owns a

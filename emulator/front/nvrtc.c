@@ -42,7 +42,7 @@ typedef nvrtcResult text_function(nvrtcProgram, char *);
 /* Declares `function` as NVIDIA's function; if there is none, returns an error from the caller. */
 #define FIND_BEHIND(type, function, name)                                                          \
     type *function;                                                                                \
-    *(void **)&function = behind_function(BEHIND FRONT_BEHIND, name);                                     \
+    *(void **)&function = behind_function(BEHIND FRONT_BEHIND, name);                              \
     if (function == NULL) return NVRTC_ERROR_INTERNAL_ERROR
 
 /* ---- the source, in comments ----------------------------------------------------------------- */

@@ -262,34 +262,6 @@ tables)
     says "tables.c:$ask: not supported: cuGetExportTable, which other.so calls"
     says '5 findings' # and none of the compiler, which does without
     ;;
-cutedsl)
-    library=$subjects/cute/libcute_dsl_runtime.so
-    run "$subjects/front_cutedsl" "$library" once
-    gives 0 'own: 7
-shared: 90000
-device: 0 0
-blocks: 2
-launches: 0 0
-sum: 0
-unload: 0'
-    run "$subjects/front_cutedsl" "$library" tvm
-    gives 0 'own: 7
-shared: 90000
-error: 0, loaded
-error: 0, loaded
-device: 0 0
-blocks: 2
-launches: 0 0
-sum: 0
-nothing loaded'
-    run "$subjects/front_cutedsl" "$library" damaged
-    [ "$(grep -c '^error: 218, nothing loaded' out)" -eq 2 ] || wrong 'the error of the image'
-    grep -q '^RuntimeError: a PTX JIT compilation failed' out || wrong 'and its sentence'
-    says 'invalid module'
-    # The DSL keeps the PTX in what it compiles, where it keeps lines; its cache is apart.
-    run sh -c 'echo "$CUTE_DSL_LINEINFO,$CUTE_DSL_CACHE_DIR"'
-    prints "1,$XDG_CACHE_HOME/overlap/cute"
-    ;;
 nodes)
     run "$subjects/front_machine" nodes
     prints '/dev/nvidia0: 0 0, characters 195:0, does not open
@@ -310,6 +282,9 @@ $XDG_CACHE_HOME/overlap/cupy" ] || wrong 'caches of their own'
 $XDG_CACHE_HOME/overlap/inductor
 $XDG_CACHE_HOME/overlap/triton
 1" ] || wrong 'those of PyTorch too, whose tensors are allocations'
+    # The CuTe DSL keeps the PTX in what it compiles, where it keeps lines.
+    run sh -c 'echo "$CUTE_DSL_LINEINFO,$CUTE_DSL_CACHE_DIR"'
+    prints "1,$XDG_CACHE_HOME/overlap/cute"
     PYTORCH_NO_CUDA_MEMORY_CACHING=0 run sh -c 'echo "$PYTORCH_NO_CUDA_MEMORY_CACHING"'
     [ "$(cat out)" = 0 ] || wrong 'what the user says holds'
     PYCUDA_CACHE_DIR=$work/mine run sh -c 'echo "$PYCUDA_CACHE_DIR"'
