@@ -351,6 +351,7 @@ static struct entry *entry_make(const struct memory_request *request)
     entry->region.kind = request->kind;
     entry->region.read_only = request->read_only;
     entry->region.constant = request->constant;
+    entry->region.on_host = request->on_host;
     entry->region.flags = request->flags;
     entry->region.syncs = request->kind == MEMORY_MANAGED;
     entry->region.pool = request->pool;
@@ -575,6 +576,15 @@ struct memory_contents *memory_contents_adopt(int file, uint64_t size)
     return contents;
 }
 
+struct memory_contents *memory_contents_of_host(uint64_t size)
+{
+    const int file = memfd_create("overlap-host", MFD_CLOEXEC);
+    if (file < 0) return NULL;
+    if (ftruncate(file, (off_t)size) == 0) return memory_contents_adopt(file, size);
+    close(file);
+    return NULL;
+}
+
 int memory_contents_export(const struct memory_contents *contents)
 {
     return fcntl(contents->file, F_DUPFD_CLOEXEC, 0);
@@ -601,15 +611,24 @@ void memory_contents_destroy(struct memory_contents *contents)
     free(contents);
 }
 
-bool memory_map(uint64_t address, const struct memory_contents *contents)
+static bool map_contents(void *at, const struct memory_contents *contents)
 {
-    return mmap(backing_of(address), contents->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                contents->file, 0) != MAP_FAILED;
+    return mmap(at, contents->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, contents->file,
+                0) != MAP_FAILED;
+}
+
+bool memory_map(uint64_t address, const struct memory_contents *contents, bool host)
+{
+    if (!map_contents(backing_of(address), contents)) return false;
+    if (!host || map_contents((void *)(uintptr_t)address, contents)) return true;
+    memory_unmap(address, contents->size);
+    return false;
 }
 
 void memory_unmap(uint64_t address, uint64_t size)
 {
     unmap_to_nothing(backing_of(address), size);
+    unmap_to_nothing((unsigned char *)(uintptr_t)address, size);
 }
 
 const struct memory_region *memory_show(uint64_t address, uint64_t size,

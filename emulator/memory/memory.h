@@ -40,6 +40,7 @@ struct memory_region {
     bool constant;   /* __constant__; a kernel may store there all the same, as an H100 lets it */
     bool registered; /* the submission's own memory, pinned later */
     bool mapped;     /* made by memory_show, ended by memory_hide */
+    bool on_host;    /* mapped memory that is the host's: it accesses it there, too */
     bool syncs;      /* synchronous calls wait for what they do to it (memory_set_syncs) */
     unsigned flags;  /* of the allocating API call; kept, not interpreted */
     uint64_t pool;   /* trace id of the pool it comes from; 0: none */
@@ -73,6 +74,7 @@ struct memory_request {
     uint64_t caller;
     bool read_only;
     bool constant;
+    bool on_host;
     bool internal; /* memory of the emulator's own: zeroed, not counted as used */
     unsigned flags;
     uint64_t pool;
@@ -133,6 +135,9 @@ struct memory_contents;
 struct memory_contents *memory_contents_create(uint64_t size, unsigned device);
 void memory_contents_destroy(struct memory_contents *contents);
 
+/* The same of the host's memory: zeros, and not counted. */
+struct memory_contents *memory_contents_of_host(uint64_t size);
+
 /* Takes the contents of a file that another process has shared (memory_share). Takes ownership of
  * the descriptor; the memory is not counted. Returns NULL when the host has no memory; the
  * descriptor is then closed. */
@@ -146,8 +151,9 @@ int memory_contents_export(const struct memory_contents *contents);
 struct memory_contents *memory_contents_import(int file, uint64_t *size, unsigned *device);
 
 /* memory_map maps all of `contents` at a reserved address; other addresses may map the same
- * contents. Returns false when the host refuses. memory_unmap removes what is mapped there. */
-bool memory_map(uint64_t address, const struct memory_contents *contents);
+ * contents. `host`: the host, too, reads and writes them there, and nobody notices. Returns false
+ * when the host refuses. memory_unmap removes what is mapped there. */
+bool memory_map(uint64_t address, const struct memory_contents *contents, bool host);
 void memory_unmap(uint64_t address, uint64_t size);
 
 /* memory_show makes what is mapped at [address, address + size) a region; its kind, read_only, ids

@@ -172,7 +172,7 @@ START_TEST(far_more_addresses_are_reserved_than_there_is_memory)
     for (int i = 0; i < COUNT; i++) {
         const struct memory_request request = {.kind = MEMORY_DEVICE, .size = 2 * MIB, .id = 6};
         const uint64_t last = at[i] + size - 2 * MIB;
-        ck_assert(memory_map(last, contents));
+        ck_assert(memory_map(last, contents, false));
         const struct memory_region *region = memory_show(last, 2 * MIB, &request);
         ck_assert_ptr_eq(memory_find(last + 2 * MIB - 1), region);
         ck_assert_int_eq(region->bytes[7], i == 0 ? MEMORY_POISON : i - 1); /* the same contents */

@@ -225,12 +225,48 @@ static void batch_of_prefetches()
     CHECK(cudaStreamDestroy(stream));
 }
 
+// Memory of the host with an address of the device's: both use it there.
+static void host_memory()
+{
+    use_primary_context();
+    CUmemAllocationProp prop = on_device();
+    prop.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    const size_t size = 2 << 20;
+    const int n = 1000;
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr address;
+    CHECK_DRIVER(cuMemCreate(&handle, size, &prop, 0));
+    CHECK_DRIVER(cuMemAddressReserve(&address, size, 0, 0, 0));
+    CHECK_DRIVER(cuMemMap(address, size, 0, handle, 0));
+    CUmemAccessDesc access[2] = {};
+    access[0].location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    access[1].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access[0].flags = access[1].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CHECK_DRIVER(cuMemSetAccess(address, size, access, 2));
+    int *data = reinterpret_cast<int *>(address), copy[2];
+    for (int i = 0; i < n; i++) data[i] = 7;
+    add_index<<<8, 128>>>(data, n);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < n; i++) EXPECT(data[i] == 7 + i);
+    unsigned type = 0;
+    CHECK_DRIVER(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
+    EXPECT(type == CU_MEMORYTYPE_HOST);
+    CHECK(cudaMemcpy(copy, data + 1, sizeof copy, cudaMemcpyHostToHost));
+    EXPECT(copy[0] == 8 && copy[1] == 9);
+    CHECK_DRIVER(cuMemUnmap(address, size));
+    CHECK_DRIVER(cuMemAddressFree(address, size));
+    CHECK_DRIVER(cuMemRelease(handle));
+    prop.location.id = 5; // there is no such node
+    EXPECT(cuMemCreate(&handle, size, &prop, 0) == CUDA_ERROR_INVALID_VALUE);
+}
+
 int main(int argc, char **argv)
 {
     static const Program programs[] = {
         {"growing_array", growing_array},   {"two_addresses", two_addresses},
         {"refused_maps", refused_maps},     {"batch_of_copies", batch_of_copies},
         {"batch_of_boxes", batch_of_boxes}, {"batch_of_prefetches", batch_of_prefetches},
+        {"host_memory", host_memory},
     };
     return run_programs(argc, argv, programs);
 }

@@ -159,7 +159,7 @@ static CUresult open_memory(struct ipc_memory *memory)
     memory->contents = memory_contents_adopt(file, size);
     if (memory->contents == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     memory->address = memory_reserve(size, 0);
-    if (memory->address != 0 && memory_map(memory->address, memory->contents) &&
+    if (memory->address != 0 && memory_map(memory->address, memory->contents, false) &&
         memory_show(memory->address, memory->shared.size, &request) != NULL)
         return CUDA_SUCCESS;
     if (memory->address != 0) {

@@ -47,7 +47,8 @@ static uint64_t answer(CUpointer_attribute attribute, CUdeviceptr ptr,
         /* a pool's memory belongs to the device, mapped memory to the process */
         return region->pool == 0 ? (uint64_t)(uintptr_t)region_context(region) : 0;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        return region->kind == MEMORY_PINNED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        return region->kind == MEMORY_PINNED || region->on_host ? CU_MEMORYTYPE_HOST
+                                                                : CU_MEMORYTYPE_DEVICE;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         return ptr;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:

@@ -6,7 +6,8 @@
  * with the same access then form one region, since a buffer that grew piece by piece is one buffer.
  *
  * Contents are a file, so an allocation is shared by a descriptor of it; for the rules among
- * processes see ipc.c.
+ * processes see ipc.c. That of the host's memory is mapped a second time where the host looks for
+ * it; what the host does there is not watched, and for copies it is memory of a device.
  */
 #include "emulator/driver/memory/parts.h"
 
@@ -87,19 +88,26 @@ CUresult driver_cuMemAddressFree(CUdeviceptr ptr, size_t size)
 
 /* ---- physical memory ----------------------------------------------------------------------- */
 
+static bool is_of_host(CUmemLocationType type)
+{
+    return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+           type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
 static CUresult check_properties(const CUmemAllocationProp *prop)
 {
     const CUmemLocationType where = prop->location.type;
     const unsigned windows = CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT;
     if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->requestedHandleTypes & windows)
         return CUDA_ERROR_INVALID_VALUE;
-    if (where == CU_MEM_LOCATION_TYPE_HOST || where == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
-        where == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
-        return finding_unsupported("cuMemCreate for memory that is elsewhere than on the device");
-    if (where != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (where != CU_MEM_LOCATION_TYPE_DEVICE && !is_of_host(where)) return CUDA_ERROR_INVALID_VALUE;
     if (prop->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC)
         return finding_unsupported("cuMemCreate for memory that other machines may share");
-    NEED_DEVICE(prop->location.id);
+    /* One node, for which CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID says -1. */
+    if (where == CU_MEM_LOCATION_TYPE_HOST_NUMA && prop->location.id != 0 &&
+        prop->location.id != -1)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (where == CU_MEM_LOCATION_TYPE_DEVICE) NEED_DEVICE(prop->location.id);
     return CUDA_SUCCESS;
 }
 
@@ -147,8 +155,10 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     NEED_POINTER(prop);
     if (size == 0 || size % GRANULARITY != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     TRY(check_properties(prop));
-    TRY(allocation_make(memory_contents_create(size, (unsigned)prop->location.id), size, prop,
-                        handle));
+    TRY(allocation_make(is_of_host(prop->location.type)
+                            ? memory_contents_of_host(size)
+                            : memory_contents_create(size, (unsigned)prop->location.id),
+                        size, prop, handle));
     thread_spend(timeline_model->allocate);
     return CUDA_SUCCESS;
 }
@@ -222,9 +232,15 @@ static bool reachable(const struct map *map)
     return map->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
+static bool is_on_host(const struct map *map)
+{
+    return is_of_host(map->allocation->properties.location.type);
+}
+
+/* Memory of the host counts as the first device's. */
 static int device_of(const struct map *map)
 {
-    return map->allocation->properties.location.id;
+    return is_on_host(map) ? 0 : map->allocation->properties.location.id;
 }
 
 /* Finds the end of the adjacent maps of one device with the same access, starting with `first`.
@@ -232,8 +248,9 @@ static int device_of(const struct map *map)
 static const struct map *run_end(const struct map *first, uint64_t *end)
 {
     const struct map *map = first;
-    for (*end = map->address; map != NULL && map->address == *end && map->access == first->access &&
-                              device_of(map) == device_of(first);
+    for (*end = map->address;
+         map != NULL && map->address == *end && map->access == first->access &&
+         is_on_host(map) == is_on_host(first) && device_of(map) == device_of(first);
          map = map->next)
         *end += map->size;
     return map;
@@ -261,6 +278,7 @@ static CUresult show(const struct reservation *reservation)
                             .id = ++driver.ids,
                             .caller = (uint64_t)(uintptr_t)thread.call.caller,
                             .read_only = map->access == CU_MEM_ACCESS_FLAGS_PROT_READ,
+                            .on_host = is_on_host(map),
                             .device = (unsigned)device_of(map),
                         }) == NULL)
             return CUDA_ERROR_OUT_OF_MEMORY;
@@ -283,7 +301,7 @@ CUresult driver_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
     if (*link != NULL && (*link)->address < ptr + size) return CUDA_ERROR_INVALID_VALUE;
     struct map *map = calloc(1, sizeof *map);
     if (map == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!memory_map(ptr, allocation->contents)) {
+    if (!memory_map(ptr, allocation->contents, is_of_host(allocation->properties.location.type))) {
         free(map);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -336,16 +354,19 @@ CUresult driver_cuMemUnmap(CUdeviceptr ptr, size_t size)
     return show(reservation);
 }
 
-/* No device is a peer of another, so that access is for the memory's own device only. */
+/* No device is a peer of another, so that access is for the memory's own device only; to memory of
+ * the host, for every device and the host. */
 static CUresult check_access(const struct reservation *reservation, uint64_t address, uint64_t size,
                              const CUmemAccessDesc *access)
 {
     const CUmemAccess_flags flags = access->flags;
-    if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE || access->location.id < 0 ||
-        access->location.id >= devices_count())
+    const bool host = is_of_host(access->location.type);
+    if (!host && (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE || access->location.id < 0 ||
+                  access->location.id >= devices_count()))
         return CUDA_ERROR_INVALID_VALUE;
     for (const struct map *map = reservation->maps; map != NULL; map = map->next)
-        if (within(map, address, size) && access->location.id != device_of(map))
+        if (within(map, address, size) && !is_on_host(map) &&
+            (host || access->location.id != device_of(map)))
             return CUDA_ERROR_INVALID_DEVICE;
     return flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
                    flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE

@@ -61,7 +61,7 @@ CUresult side_find(struct side *side, const struct extent *extent, enum demand d
                            invalid, side, size, role);
     }
     if (demand == ARRAY_SIDE) side->place = TRACE_ARRAY;
-    if (demand == HOST_SIDE && side->place == TRACE_DEVICE)
+    if (demand == HOST_SIDE && side->place == TRACE_DEVICE && !region->on_host)
         side_refuse(FINDING_COPY_CALLS_IT_HOST, CUDA_SUCCESS, side, size, role);
     if (is_written && region != NULL && region->mapped && region->read_only)
         return side_refuse(FINDING_COPY_TO_READ_ONLY, invalid, side, size, role);
