@@ -18,6 +18,8 @@ enum {
     REMEMBERED = 4096,     /* released regions that memory_explain knows */
     RANGES = 16,           /* each as large as all before it, so these are all addresses */
     NEAR = 1 << 20,        /* bytes from a region within which an address is "beyond" it */
+    SMALL = 1 << 10,       /* a variable of so many bytes has no mapping of its own */
+    CACHE_LINE = 64,
 };
 
 /* Far more addresses than memory, so that addresses are reused late. */
@@ -32,6 +34,7 @@ struct entry {
     struct memory_region region;
     unsigned char *mapping; /* of pinned and managed memory, with its guards */
     size_t mapping_size;
+    unsigned char *piece; /* of a small variable: the contents, from the heap; or NULL */
     bool internal;
     int file;        /* descriptor + 1 of the file with its contents; 0: none */
     uint64_t *large; /* a bit per LARGE bytes: memory_overwrite replaced them; or NULL */
@@ -314,11 +317,24 @@ static uint64_t addresses_take(uint64_t size, uint64_t alignment)
     return range_add(needed > all ? needed : all) ? unused_take(span, alignment) : 0;
 }
 
+/* Puts a small variable's contents on the heap. A process may have 65,530 mappings, two of which
+ * lie around each region that is mapped, and generated code has modules of 20,000 variables. */
+static bool piece_take(struct entry *entry, uint64_t size)
+{
+    entry->piece = aligned_alloc(CACHE_LINE, round_up(size, CACHE_LINE));
+    if (entry->piece == NULL) return false;
+    memset(entry->piece, MEMORY_POISON, round_up(size, CACHE_LINE));
+    entry->region.bytes = entry->piece;
+    return true;
+}
+
 static bool place_on_device(struct entry *entry, uint64_t size, uint64_t alignment)
 {
     uint64_t address = addresses_take(size, alignment);
     if (address == 0) return false;
     entry->region.address = address;
+    if (entry->region.kind == MEMORY_VARIABLE && size <= SMALL && !entry->internal)
+        return piece_take(entry, size);
     entry->region.bytes = backing_of(address);
     if (contents_map(entry->region.bytes, round_up(size, PAGE), entry->internal)) return true;
     unmap_to_nothing(entry->region.bytes, round_up(size, PAGE));
@@ -367,7 +383,9 @@ static void entry_unmap(struct entry *entry)
 {
     if (entry->file > 0) close(entry->file - 1);
     if (entry->region.registered) return;
-    if (entry->mapping != NULL)
+    if (entry->piece != NULL)
+        free(entry->piece);
+    else if (entry->mapping != NULL)
         munmap(entry->mapping, entry->mapping_size);
     else
         unmap_to_nothing(entry->region.bytes, round_up(entry->region.size, PAGE));
@@ -495,7 +513,7 @@ int memory_share(const struct memory_region *region, const char *name)
     struct entry *entry = memory.entries[entries_up_to(region->address) - 1];
     const uint64_t size = round_up(region->size, PAGE);
     if (entry->file > 0) return entry->file - 1;
-    const int file = memfd_create(name, MFD_CLOEXEC);
+    const int file = entry->piece == NULL ? memfd_create(name, MFD_CLOEXEC) : -1;
     if (file < 0) return -1;
     if (!write_all(file, region->bytes, size) ||
         mmap(region->bytes, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==

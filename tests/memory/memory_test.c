@@ -122,6 +122,23 @@ START_TEST(many_regions_are_found_and_released_in_any_order)
 }
 END_TEST
 
+/* More than a process may have mappings. */
+START_TEST(small_variables_need_no_mappings)
+{
+    enum { COUNT = 70000 };
+    const struct memory_region *first = make(MEMORY_VARIABLE, 8);
+    for (int i = 0; i < COUNT; i++) make(MEMORY_VARIABLE, 8);
+    const struct memory_region *last = make(MEMORY_VARIABLE, 8);
+    ck_assert(all_are(last->bytes, 0, 8, MEMORY_POISON));
+    ck_assert_uint_ge(last->address, first->address + 64 * KIB);
+    memset(last->bytes, 1, 8);
+    ck_assert(all_are(first->bytes, 0, 8, MEMORY_POISON));
+    ck_assert_int_eq(memory_share(last, "a variable"), -1);
+    memory_release(last, 0);
+    ck_assert_ptr_nonnull(make(MEMORY_DEVICE, MIB));
+}
+END_TEST
+
 START_TEST(memory_runs_out_and_comes_back)
 {
     const struct memory_region *a = make(MEMORY_DEVICE, 60 * MIB);
@@ -312,6 +329,7 @@ int main(void)
     tcase_add_test(tcase, device_regions_lie_apart_at_a_constant_distance);
     tcase_add_test(tcase, alignment_is_kept);
     tcase_add_test(tcase, many_regions_are_found_and_released_in_any_order);
+    tcase_add_test(tcase, small_variables_need_no_mappings);
     tcase_add_test(tcase, memory_runs_out_and_comes_back);
     tcase_add_test(tcase, addresses_are_used_again_when_all_have_been_used);
     tcase_add_test(tcase, far_more_addresses_are_reserved_than_there_is_memory);

@@ -247,6 +247,8 @@ static CUresult module_make(struct image *image, struct library *library, struct
     module->library = library;
     const CUresult code = place_variables(module);
     if (code != CUDA_SUCCESS) {
+        if (code == CUDA_ERROR_OUT_OF_MEMORY && *log == '\0')
+            snprintf(log, log_size, "error   : no memory is left for its variables");
         finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
         release_variables(module);
         module_release(module);
