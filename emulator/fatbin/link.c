@@ -359,3 +359,20 @@ enum fatbin_result fatbin_link(const struct fatbin *fatbin, struct fatbin_unit *
     }
     return result;
 }
+
+bool fatbin_mark_linked(struct fatbin_unit *joined)
+{
+    char *text = realloc(joined->text, joined->length + sizeof FATBIN_LINKED);
+    if (text == NULL) return false;
+    memcpy(text + joined->length, FATBIN_LINKED, sizeof FATBIN_LINKED);
+    joined->text = text;
+    joined->length += sizeof FATBIN_LINKED - 1;
+    return true;
+}
+
+bool fatbin_is_linked(const struct fatbin_unit *unit)
+{
+    const size_t length = sizeof FATBIN_LINKED - 1;
+    return unit->length >= length &&
+           memcmp(unit->text + unit->length - length, FATBIN_LINKED, length) == 0;
+}

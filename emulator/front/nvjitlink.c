@@ -233,7 +233,8 @@ static nvJitLinkResult complete(nvJitLinkHandle handle)
         return result;
     const bool joined =
         fatbin_link(&linking->inputs, &linking->joined, why, sizeof why) == FATBIN_OK &&
-        (linking->registers == 0 || limit_registers(linking));
+        (linking->registers == 0 || limit_registers(linking)) &&
+        fatbin_mark_linked(&linking->joined);
     return joined ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 

@@ -39,6 +39,10 @@ static const char caller[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
                              "{ .param .b32 a; .param .b32 r; st.param.b32 [a], 21;\n"
                              "call (r), twice, (a); ld.param.b32 %r1, [r]; }\n"
                              "st.global.u32 [%rd1], %r1; ret; }\n";
+/* Nothing reaches this one, so that a linker leaves it out with what it lacks. */
+static const char unreached[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                                ".extern .func nowhere;\n"
+                                ".visible .func unreached { call nowhere; ret; }\n";
 
 /* Loads the image and launches its kernel k(int *). */
 static void show(const char *what, const char *image)
@@ -185,6 +189,11 @@ static void ask_linker(const char *path)
     linker.add(link, INPUT_PTX, caller, sizeof caller, "caller");
     linker.add(link, INPUT_PTX, twice, sizeof twice, "twice");
     finish(&linker, link, "two texts");
+    linker.create(&link, 1, options);
+    linker.add(link, INPUT_PTX, caller, sizeof caller, "caller");
+    linker.add(link, INPUT_PTX, twice, sizeof twice, "twice");
+    linker.add(link, INPUT_PTX, unreached, sizeof unreached, "unreached");
+    finish(&linker, link, "one more, which lacks a function");
 }
 
 static void ask_to_optimise(const char *linker_path, const char *compiler_path)

@@ -53,6 +53,9 @@ two texts: PTX, 0: 42
 destroy: 0
 complete: 0, size: 0
 two texts: PTX of limited registers, 0: 42
+destroy: 0
+complete: 0, size: 0
+one more, which lacks a function: PTX, 0: 42
 destroy: 0'
 
 # shellcheck disable=SC2016 # variables of the program that is run

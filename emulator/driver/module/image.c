@@ -188,7 +188,9 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin,
             jit_apply(source->jit, image->units[i]);
         }
         TRY(image_suits(image->units[i], fatbin->units[i].arch, log, log_size));
-        if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
+        if (!fatbin_is_linked(&fatbin->units[i]) &&
+            !image_has_functions(image->units[i], log, log_size))
+            return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
 }
