@@ -340,6 +340,7 @@ START_TEST(stream_properties_are_what_was_asked_for)
 {
     CUstream stream;
     CUcontext context;
+    CUgreenCtx green = (CUgreenCtx)&stream;
     int priority, least, greatest;
     unsigned flags;
     test_context(_i);
@@ -351,6 +352,8 @@ START_TEST(stream_properties_are_what_was_asked_for)
     OK(cuStreamGetFlags(stream, &flags));
     ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
     OK(cuStreamGetCtx(stream, &context));
+    OK(cuStreamGetGreenCtx(stream, &green));
+    ck_assert_ptr_null(green);
     ck_assert_ptr_eq(context, test_context_handle);
     OK(cuStreamCreateWithPriority(&stream, 0, greatest - 100));
     OK(cuStreamGetPriority(stream, &priority));

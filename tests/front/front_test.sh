@@ -251,8 +251,9 @@ variables)
 tables)
     askers=$subjects/usr/lib
     run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcutensor.so" "$askers/libnvrtc.so" \
-        "$askers/warp.so" "$askers/libcudnn.so" "$askers/other.so"
-    [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 801 801 ' ] || wrong 'each is refused'
+        "$askers/warp.so" "$askers/libcudnn.so" "$askers/other.so" "$askers/libcurand.so"
+    [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 801 801 209 209 ' ] ||
+        wrong 'each is refused'
     ask=$(grep -n 'here: ask' "$(dirname "$0")/tables.c" | cut -d: -f1)
     says "tables.c:$ask: not supported: libcublas.so does not run"
     says './emulate --stand-ins puts a library in its place'
@@ -263,7 +264,9 @@ tables)
     says "tables.c:$ask: not supported: warp.so of Warp's package does not run"
     says 'or a Warp of another version'
     says "tables.c:$ask: not supported: cuGetExportTable, which other.so calls"
-    says '5 findings' # and none of the compiler, which does without
+    says "tables.c:$ask: not supported: libcurand.so does not run"
+    says 'it carries machine code only (cuModuleLoadData returns error 209). ./emulate --stand-ins'
+    says '6 findings' # and none of the compiler, which does without
     ;;
 nodes)
     run "$subjects/front_machine" nodes

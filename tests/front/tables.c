@@ -1,5 +1,6 @@
-/* Asks the driver for one of its tables, as a runtime inside a library does: as a library
- * (LIBRARY), and as a program that loads the given libraries and lets each ask twice. */
+/* Asks the driver for one of its tables, as a runtime inside a library does, or to load machine
+ * code (LOADS): as a library (LIBRARY), and as a program that loads the given libraries and lets
+ * each ask twice. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -7,12 +8,26 @@
 #ifdef LIBRARY
 __attribute__((visibility("default"))) int ask(void);
 
+#ifdef LOADS
+int ask(void)
+{
+    /* The head of an ELF file for a device. */
+    static const unsigned char code[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 190};
+    CUmodule module;
+    CUcontext context;
+    CUdevice device = 0;
+    cuDevicePrimaryCtxRetain(&context, device);
+    cuCtxSetCurrent(context);
+    return (int)cuModuleLoadData(&module, code);
+}
+#else
 int ask(void)
 {
     const void *table = NULL;
     static const CUuuid id = {{1}};
     return (int)cuGetExportTable(&table, &id);
 }
+#endif
 #else
 int main(int count, char **files)
 {

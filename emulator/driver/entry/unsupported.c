@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Libraries that ask for the driver's internal tables (cuGetExportTable), by the beginning of the
- * file name, with the finding for each: what the user can do differs. The compilers work without
+/* Who else than NVIDIA's libraries of machine code (findings/libraries.c) asks for the driver's
+ * internal tables (cuGetExportTable), by the beginning of the file name. The compilers work without
  * the tables, so nothing is reported for them.
  */
 static const struct asker {
@@ -18,19 +18,6 @@ static const struct asker {
     {"libnvrtc", FINDING_NONE},
     {"libnvJitLink", FINDING_NONE},
     {"warp.so", FINDING_UNSUPPORTED_WARP},
-    {"libcublas", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
-    {"libcudnn", FINDING_UNSUPPORTED_CUDNN},
-    {"libcufftw", FINDING_UNSUPPORTED_MACHINE_CODE},
-    {"libcufft", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
-    {"libcurand", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
-    {"libcusolverMg", FINDING_UNSUPPORTED_MACHINE_CODE},
-    {"libcusolver", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
-    {"libcusparseLt", FINDING_UNSUPPORTED_MACHINE_CODE},
-    {"libcusparse", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
-    {"libcutensor", FINDING_UNSUPPORTED_MACHINE_CODE},
-    {"libnccl", FINDING_UNSUPPORTED_MACHINE_CODE},
-    {"libnpp", FINDING_UNSUPPORTED_MACHINE_CODE},
-    {"libnvjpeg", FINDING_UNSUPPORTED_MACHINE_CODE},
 };
 
 static enum trace_finding_id finding_for(const char *library)
@@ -38,7 +25,8 @@ static enum trace_finding_id finding_for(const char *library)
     for (size_t i = 0; i < sizeof askers / sizeof *askers; i++)
         if (strncmp(library, askers[i].begin, strlen(askers[i].begin)) == 0)
             return askers[i].finding;
-    return FINDING_UNSUPPORTED_EXPORT_TABLE;
+    const enum trace_finding_id known = finding_of_library(library);
+    return known != FINDING_NONE ? known : FINDING_UNSUPPORTED_EXPORT_TABLE;
 }
 
 /* The file name of the library that holds `caller`, without its folders. The string belongs to the
@@ -69,15 +57,22 @@ static bool is_first(const char *what)
 int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code)
 {
     const bool is_table = strcmp(name, "cuGetExportTable") == 0;
-    const char *library = is_table ? library_of(caller) : NULL;
-    enum trace_finding_id id = is_table ? finding_for(library) : FINDING_UNSUPPORTED_FUNCTION;
+    const char *library =
+        is_table || strcmp(name, "cudaGetExportTable") == 0 ? library_of(caller) : NULL;
+    enum trace_finding_id id = is_table          ? finding_for(library)
+                               : library != NULL ? finding_of_library(library)
+                                                 : FINDING_NONE;
+    if (!is_table && id == FINDING_NONE) {
+        id = FINDING_UNSUPPORTED_FUNCTION;
+        library = NULL;
+    }
     /* Where Warp's runtime has been replaced, it is the compiler inside that asks. */
     if (id == FINDING_UNSUPPORTED_WARP && overlap_runtime_inside != 0) id = FINDING_NONE;
     overlap_call_enter(name, caller, flags);
-    if (id != FINDING_NONE && is_first(is_table ? library : name)) {
+    if (id != FINDING_NONE && is_first(library != NULL ? library : name)) {
         struct trace_record found = finding_at_call(id, (CUresult)code);
         trace_copy_string(found.name, sizeof found.name, name);
-        if (is_table) trace_finding_word_set(&found.finding, WORD_FILE, library);
+        if (library != NULL) trace_finding_word_set(&found.finding, WORD_FILE, library);
         finding_put(&found);
     }
     return overlap_call_leave(code);

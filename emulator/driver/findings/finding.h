@@ -53,4 +53,8 @@ __attribute__((format(printf, 3, 4))) CUresult finding_tell(enum trace_finding_i
 /* The same for "the software device does not support ...". Returns CUDA_ERROR_NOT_SUPPORTED. */
 __attribute__((format(printf, 1, 2))) CUresult finding_unsupported(const char *format, ...);
 
+/* What to tell of a library of NVIDIA's that carries machine code only, by its file name without
+ * folders; FINDING_NONE: it is no such library. */
+enum trace_finding_id finding_of_library(const char *file);
+
 #endif

@@ -323,10 +323,16 @@ static void tell(const struct image_source *source, enum fatbin_result result, C
     if (slash != NULL) file = slash + 1;
     const struct ready_made *library = ready_made_of(file);
     const bool of_pytorch = strncmp(file, "libtorch", strlen("libtorch")) == 0;
-    if (library != NULL) finding_tell(FINDING_UNSUPPORTED, code, "%s", library->detail);
-    if (library == NULL && !of_pytorch) finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
-    if (!of_pytorch) return;
-    struct trace_record found = finding_at_call(FINDING_MODULE_OF_PYTORCH, code);
+    const enum trace_finding_id id = library != NULL ? FINDING_UNSUPPORTED
+                                     : of_pytorch    ? FINDING_MODULE_OF_PYTORCH
+                                                     : finding_of_library(file);
+    if (id == FINDING_UNSUPPORTED || id == FINDING_NONE) {
+        finding_tell(library != NULL ? id : FINDING_MODULE_DOES_NOT_LOAD, code, "%s",
+                     library != NULL ? library->detail : log);
+        return;
+    }
+    struct trace_record found = finding_at_call(id, code);
+    call_plain_name(found.name, sizeof found.name, thread.call.name);
     trace_finding_word_set(&found.finding, WORD_FILE, file);
     finding_put(&found);
 }

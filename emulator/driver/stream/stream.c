@@ -227,6 +227,16 @@ CUresult driver_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx 
     return driver_cuStreamGetCtx(hStream, pCtx);
 }
 
+/* No stream is a green context's: the device has none. */
+CUresult driver_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx *phCtx)
+{
+    struct stream *stream;
+    NEED_POINTER(phCtx);
+    TRY(stream_resolve(hStream, &stream));
+    *phCtx = NULL;
+    return CUDA_SUCCESS;
+}
+
 CUresult driver_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
                                      CUstreamAttrValue *value_out)
 {
