@@ -17,6 +17,7 @@
 #include "emulator/front/behind.h"
 #include "emulator/front/bindings.h"
 #include "emulator/front/patch.h"
+#include "emulator/front/search.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -88,7 +89,8 @@ PUBLIC char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
     const char *plain = last_part(name);
     const bool behind = strncmp(plain, BEHIND, sizeof BEHIND - 1) == 0;
-    (void)cookie;
+    const struct link_map *asker =
+        (const struct link_map *)*cookie; /* as it is made by the linker */
     if (flag != LA_SER_ORIG) return (char *)name;
     if (behind) plain += sizeof BEHIND - 1;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
@@ -97,7 +99,8 @@ PUBLIC char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
         if (behind) return *library->asked != '\0' ? library->asked : (char *)library->name;
         char *own = own_file(library->file);
         if (own == NULL || strcmp(name, own) == 0) return (char *)name;
-        snprintf(library->asked, sizeof library->asked, "%s", name);
+        if (asker == NULL || !search_for(asker, name, library->asked, sizeof library->asked))
+            snprintf(library->asked, sizeof library->asked, "%s", name);
         return own;
     }
     return (char *)name;

@@ -248,6 +248,11 @@ variables)
     run "$subjects/front_variables_linked"
     gives 0 1
     ;;
+behind)
+    # The version that the library would find, not the one that a library in front of it finds.
+    run "$subjects/front_opens" "$subjects/libfront_needs.so"
+    [ "$(cat out)" = 99 ] || wrong 'the version that it would find'
+    ;;
 tables)
     askers=$subjects/usr/lib
     run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcutensor.so" "$askers/libnvrtc.so" \
