@@ -7,6 +7,8 @@
 int failures;
 
 #define T float
+#define TYPE CUDA_R_32F
+#define REAL_TYPE CUDA_R_32F
 #define R float
 #define CALL(name) cublasS##name
 #define NAME "float"
@@ -21,6 +23,8 @@ int failures;
 #include "blas_of_type.cuh"
 
 #define T double
+#define TYPE CUDA_R_64F
+#define REAL_TYPE CUDA_R_64F
 #define R double
 #define CALL(name) cublasD##name
 #define NAME "double"
@@ -35,6 +39,8 @@ int failures;
 #include "blas_of_type.cuh"
 
 #define T cuComplex
+#define TYPE CUDA_C_32F
+#define REAL_TYPE CUDA_R_32F
 #define R float
 #define CALL(name) cublasC##name
 #define NAME "complex"
@@ -49,6 +55,8 @@ int failures;
 #include "blas_of_type.cuh"
 
 #define T cuDoubleComplex
+#define TYPE CUDA_C_64F
+#define REAL_TYPE CUDA_R_64F
 #define R double
 #define CALL(name) cublasZ##name
 #define NAME "double complex"

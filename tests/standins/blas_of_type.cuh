@@ -312,10 +312,19 @@ void results(cublasHandle_t handle)
     check(widen(dot) == product, "dot", NAME);
     CHECK_STATUS(DOT_CONJUGATED(handle, n, x.device, x.ld, y.device, y.ld, &dot));
     check(widen(dot) == conjugated, "dotc", NAME);
+    CHECK_STATUS(
+        cublasDotEx(handle, n, x.device, TYPE, x.ld, y.device, TYPE, y.ld, &dot, TYPE, TYPE));
+    check(widen(dot) == product, "dotEx", NAME);
+    CHECK_STATUS(
+        cublasDotcEx(handle, n, x.device, TYPE, x.ld, y.device, TYPE, y.ld, &dot, TYPE, TYPE));
+    check(widen(dot) == conjugated, "dotcEx", NAME);
     CHECK_STATUS(ASUM(handle, n, x.device, x.ld, &real));
     check(real == sum, "asum", NAME);
     CHECK_STATUS(NRM2(handle, n, x.device, x.ld, &real));
     check(std::abs(real - std::sqrt(squares)) < 1e-4 * std::sqrt(squares), "nrm2", NAME);
+    real = 0;
+    CHECK_STATUS(cublasNrm2Ex(handle, n, x.device, TYPE, x.ld, &real, REAL_TYPE, REAL_TYPE));
+    check(std::abs(real - std::sqrt(squares)) < 1e-4 * std::sqrt(squares), "nrm2Ex", NAME);
     CHECK_STATUS(AMAX(handle, n, x.device, x.ld, &index));
     check(index == 501, "amax", NAME);
     CHECK_STATUS(AMIN(handle, n, x.device, x.ld, &index));
@@ -329,6 +338,12 @@ void results(cublasHandle_t handle)
     CHECK_STATUS(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST));
     for (int i = 0; i < n; i++) y(0, i) *= product;
     check(y.is_there(1e-5), "dot and scal on the device", NAME);
+    const T two = SCALAR(2, 0), half = SCALAR(0.5, 0);
+    CHECK_STATUS(cublasScalEx(handle, n, &half, TYPE, y.device, TYPE, y.ld, TYPE));
+    CHECK_STATUS(
+        cublasAxpyEx(handle, n, &two, TYPE, x.device, TYPE, x.ld, y.device, TYPE, y.ld, TYPE));
+    for (int i = 0; i < n; i++) y(0, i) = y(0, i) / 2.0 + 2.0 * x(0, i);
+    check(y.is_there(1e-5), "scalEx and axpyEx", NAME);
     cudaFree(there);
 }
 
@@ -347,6 +362,8 @@ void all(cublasHandle_t handle)
 
 #undef T
 #undef R
+#undef TYPE
+#undef REAL_TYPE
 #undef CALL
 #undef NAME
 #undef SPACE

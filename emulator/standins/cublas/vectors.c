@@ -1,6 +1,7 @@
 /* Level 1: vectors. */
 #include "emulator/standins/cublas/blas.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { THREADS = 256 }; /* of a block; kernels.cu has the same for those that add up */
@@ -195,3 +196,101 @@ static enum blas_status reduce(struct cublasContext *handle, const struct vector
     INDEX(Z, Izamin, true, suffix, I)
 REDUCTIONS(, int)
 REDUCTIONS(_64, int64_t)
+
+/* ---- types as arguments ------------------------------------------------------------------------
+ */
+
+/* Of axpyEx and its kin. */
+struct named_types {
+    int x, y;  /* of the vectors; y: x again where there is one */
+    int other; /* of the factor or the result */
+    int execution;
+};
+
+static const struct typed {
+    int type, real;
+    enum blas_letter letter;
+    size_t bytes;
+} typed[] = {
+    {BLAS_R_32F, BLAS_R_32F, BLAS_S, 4},
+    {BLAS_R_64F, BLAS_R_64F, BLAS_D, 8},
+    {BLAS_C_32F, BLAS_R_32F, BLAS_C, 8},
+    {BLAS_C_64F, BLAS_R_64F, BLAS_Z, 16},
+};
+
+/* Returns the row of a call that has one type throughout, but for the real result of a norm. Any
+ * other call is for half precision: it is named, and NULL is returned. */
+static const struct typed *typed_of(const struct named_types *types, bool of_norm)
+{
+    enum { LONGEST = 160 };
+    char what[LONGEST];
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+        const struct typed *row = &typed[i];
+        const int other = of_norm ? row->real : row->type;
+        if (types->x == row->type && types->y == row->type && types->other == other &&
+            (types->execution == row->type || types->execution == other))
+            return row;
+    }
+    snprintf(
+        what, sizeof what,
+        "vectors of cuBLAS of these types (cudaDataType %d and %d, of the factor or result %d, "
+        "executed as %d)",
+        types->x, types->y, types->other, types->execution);
+    standin_lacks(what);
+    return NULL;
+}
+
+static enum blas_status add_scaled_as(const struct cublasContext *handle, struct vectors *v,
+                                      const struct named_types *types, const void *alpha)
+{
+    const struct typed *row = typed_of(types, false);
+    if (row == NULL) return BLAS_NOT_SUPPORTED;
+    v->letter = row->letter;
+    return add_scaled(handle, v, alpha);
+}
+
+static enum blas_status scale_as(const struct cublasContext *handle, struct vectors *v,
+                                 const struct named_types *types, const void *alpha)
+{
+    const struct typed *row = typed_of(types, false);
+    if (row == NULL) return BLAS_NOT_SUPPORTED;
+    v->letter = row->letter;
+    return scale(handle, v, false, alpha);
+}
+
+static enum blas_status reduce_as(struct cublasContext *handle, struct vectors *v,
+                                  const struct named_types *types, bool conjugates, void *result)
+{
+    const bool of_norm = v->y == NULL;
+    const struct typed *row = typed_of(types, of_norm);
+    if (row == NULL) return BLAS_NOT_SUPPORTED;
+    const bool is_complex = row->type != row->real;
+    v->letter = row->letter;
+    return reduce(handle, v,
+                  HOW(.routine = of_norm ? "nrm2" : "dot",
+                      .bytes = of_norm && is_complex ? row->bytes / 2 : row->bytes,
+                      .conjugates = conjugates && is_complex),
+                  result);
+}
+
+#define TYPED(name, I) const void *name, int type_##name, I step_##name
+#define TYPES(y, other)                                                                            \
+    &(struct named_types)                                                                          \
+    {                                                                                              \
+        type_x, y, other, execution                                                                \
+    }
+#define PRODUCT_AS(name, conjugates, suffix, I)                                                    \
+    BLAS_ROUTINE(name##suffix,                                                                     \
+                 reduce_as(handle, TWO(S), TYPES(type_y, type_result), conjugates, result), I n,   \
+                 TYPED(x, I), TYPED(y, I), void *result, int type_result, int execution)
+#define BY_TYPES(suffix, I)                                                                        \
+    BLAS_ROUTINE(AxpyEx##suffix, add_scaled_as(handle, TWO(S), TYPES(type_y, type_alpha), alpha),  \
+                 I n, const void *alpha, int type_alpha, TYPED(x, I), TYPED(y, I), int execution)  \
+    BLAS_ROUTINE(ScalEx##suffix, scale_as(handle, ONE(S), TYPES(type_x, type_alpha), alpha), I n,  \
+                 const void *alpha, int type_alpha, TYPED(x, I), int execution)                    \
+    BLAS_ROUTINE(Nrm2Ex##suffix,                                                                   \
+                 reduce_as(handle, ONE(S), TYPES(type_x, type_result), false, result), I n,        \
+                 TYPED(x, I), void *result, int type_result, int execution)                        \
+    PRODUCT_AS(DotEx, false, suffix, I) PRODUCT_AS(DotcEx, true, suffix, I)
+BY_TYPES(, int)
+BY_TYPES(_64, int64_t)
