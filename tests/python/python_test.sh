@@ -1,6 +1,7 @@
 #!/bin/sh
 # python_test.sh install VENV NVCC              installs requirements.txt into VENV, or if its name ends
-#                                               in _torch, _jax or _apps, requirements_torch.txt and so on
+#                                               in _torch, _jax, _apps or _rapids, requirements_torch.txt
+#                                               and so on
 # python_test.sh run VENV NVCC EMULATE PROGRAM  runs PROGRAM by EMULATE in two orders: it prints PASSED
 #                                               in both, and nothing is found in it; a name that
 #                                               ends in _standins: with the stand-ins
@@ -14,6 +15,7 @@ case $venv in
 *_torch) requirements=$here/requirements_torch.txt ;;
 *_jax) requirements=$here/requirements_jax.txt ;;
 *_apps) requirements=$here/requirements_apps.txt ;;
+*_rapids) requirements=$here/requirements_rapids.txt ;;
 *) requirements=$here/requirements.txt ;;
 esac
 CUDA_ROOT=$(dirname "$(dirname "$(readlink -f "$3")")")
@@ -43,7 +45,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR TRITON_CACHE_DIR TRITON_PTXAS_PATH
 unset TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR KEOPS_CACHE_FOLDER JAX_COMPILATION_CACHE_DIR
-unset CUTE_DSL_CACHE_DIR CUTE_DSL_LINEINFO XLA_FLAGS OVERLAP_FAIL OVERLAP_QUIET
+unset CUTE_DSL_CACHE_DIR CUTE_DSL_LINEINFO XLA_FLAGS WARP_CACHE_PATH OVERLAP_FAIL OVERLAP_QUIET
 XDG_CACHE_HOME=$work
 export XDG_CACHE_HOME
 if [ "$1" = own ]; then
