@@ -389,6 +389,28 @@ START_TEST(the_limits_are_the_gpus)
 }
 END_TEST
 
+/* Of a kernel with no shared memory, of which some GPUs keep 1 KiB a block for themselves, and some
+ * none. */
+START_TEST(every_gpu_has_room_for_blocks)
+{
+    static const char ptx[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                              ".visible .entry k() { ret; }";
+    static const int blocks[] = {2, 2, 2, 1, 1};
+    OK(start("h100,h200,a100,rtx4060,t4", NULL));
+    for (int i = 0; i < 5; i++) {
+        CUcontext context;
+        CUmodule module;
+        CUfunction function;
+        int most = -1;
+        OK(cuCtxCreate(&context, NULL, 0, i));
+        OK(cuModuleLoadData(&module, ptx));
+        OK(cuModuleGetFunction(&function, module, "k"));
+        OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&most, function, 1024, 0));
+        ck_assert_int_eq(most, blocks[i]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("driver_devices");
@@ -406,6 +428,7 @@ int main(void)
     tcase_add_test(tests, virtual_memory_is_of_the_device_that_it_was_made_on);
     tcase_add_test(tests, none_is_a_peer_of_another);
     tcase_add_test(tests, the_limits_are_the_gpus);
+    tcase_add_test(tests, every_gpu_has_room_for_blocks);
     suite_add_tcase(suite, tests);
     return test_main(suite);
 }

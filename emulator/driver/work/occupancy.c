@@ -47,6 +47,7 @@ unsigned occupancy_blocks(int device, const struct function *function, uint64_t 
         return 0;
     const unsigned blocks = timeline_resident_blocks(device_model(device), (uint32_t)threads, 0,
                                                      registers_for_occupancy(info));
+    if (shared == 0) return blocks; /* a T4 keeps none for itself */
     const uint64_t by_shared = shared_carveout(device, function, shared) / shared;
     return by_shared < blocks ? (unsigned)by_shared : blocks;
 }
