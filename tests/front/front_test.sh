@@ -256,8 +256,9 @@ behind)
 tables)
     askers=$subjects/usr/lib
     run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libcutensor.so" "$askers/libnvrtc.so" \
-        "$askers/warp.so" "$askers/libcudnn.so" "$askers/other.so" "$askers/libcurand.so"
-    [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 801 801 209 209 ' ] ||
+        "$askers/warp.so" "$askers/libcudnn.so" "$askers/other.so" "$askers/loads/libcurand.so" \
+        "$askers/loads/warp.so"
+    [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 801 801 801 801 209 209 209 209 ' ] ||
         wrong 'each is refused'
     ask=$(grep -n 'here: ask' "$(dirname "$0")/tables.c" | cut -d: -f1)
     says "tables.c:$ask: not supported: libcublas.so does not run"
@@ -271,7 +272,8 @@ tables)
     says "tables.c:$ask: not supported: cuGetExportTable, which other.so calls"
     says "tables.c:$ask: not supported: libcurand.so does not run"
     says 'it carries machine code only (cuModuleLoadData returns error 209). ./emulate --stand-ins'
-    says '6 findings' # and none of the compiler, which does without
+    says 'support machine code, which Warp makes where'
+    says '7 findings' # and none of the compiler, which does without
     ;;
 nodes)
     run "$subjects/front_machine" nodes

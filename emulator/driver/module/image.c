@@ -301,6 +301,9 @@ static const struct ready_made {
     {"libnccl", "NCCL: the library carries machine code only, and has no other way. Use one device "
                 "and no communicator, copies between devices (cudaMemcpyPeer), or MPI or Gloo on "
                 "the host"},
+    {"warp.so",
+     "machine code, which Warp makes where a module's option cuda_output is \"cubin\": leave "
+     "it at \"ptx\""},
 };
 
 static const struct ready_made *ready_made_of(const char *file)
@@ -317,7 +320,9 @@ static void tell(const struct image_source *source, enum fatbin_result result, C
                  const char *log)
 {
     Dl_info place;
-    const bool known = result == FATBIN_NO_PTX && dladdr(source->data, &place) != 0;
+    /* What a library has made lies in none: then it is the one that calls. */
+    const bool known = result == FATBIN_NO_PTX && (dladdr(source->data, &place) != 0 ||
+                                                   dladdr(thread.call.caller, &place) != 0);
     const char *file = known && place.dli_fname != NULL ? place.dli_fname : "";
     const char *slash = strrchr(file, '/');
     if (slash != NULL) file = slash + 1;
