@@ -58,6 +58,7 @@ static void ask(CUstreamCaptureMode of)
     DURING(cuLinkCreate(0, nullptr, nullptr, &link_state));
     Q(cuLinkDestroy(link_state));
     Q(cudaStreamDestroy(stream));
+    remove("/tmp/capture_modules.ptx");
 }
 
 SECTION(global)
