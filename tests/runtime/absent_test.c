@@ -1,6 +1,6 @@
-/* Every function that libcudart.so.13 exports and does not support prints its name, returns
- * cudaErrorNotSupported, leaves that as the last error, and does nothing else. Compiled without
- * NVIDIA's header, with whose prototypes these calls do not agree. */
+/* Every function that a libcudart exports and does not support (ABSENT_FUNCTIONS lists them) prints
+ * its name, returns cudaErrorNotSupported, leaves that as the last error, and does nothing else.
+ * Compiled without NVIDIA's header, with whose prototypes these calls do not agree. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { NOT_SUPPORTED = 801 };
 int cudaGetLastError(void);
 
 #define ABSENT(symbol) int symbol(void);
-#include "emulator/runtime/absent.def"
+#include ABSENT_FUNCTIONS
 #undef ABSENT
 
 static const struct absent {
@@ -19,7 +19,7 @@ static const struct absent {
     int (*function)(void);
 } absent[] = {
 #define ABSENT(symbol) {#symbol, symbol},
-#include "emulator/runtime/absent.def"
+#include ABSENT_FUNCTIONS
 #undef ABSENT
 };
 
