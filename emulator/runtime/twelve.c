@@ -18,13 +18,19 @@ cudaStream_t twelve_no_index(size_t *index, cudaStream_t stream)
     return stream;
 }
 
+/* Copies the part of a structure that CUDA 12 has, where a function has filled it. Returns `error`,
+ * the function's. */
+static cudaError_t give(void *part, const void *whole, size_t bytes, cudaError_t error)
+{
+    if (part != NULL && error == cudaSuccess) memcpy(part, whole, bytes);
+    return error;
+}
+
 cudaError_t twelve_cudaPointerGetAttributes(void *attributes, const void *ptr)
 {
     struct cudaPointerAttributes whole;
-    if (attributes == NULL) return runtime_cudaPointerGetAttributes(NULL, ptr);
-    const cudaError_t error = runtime_cudaPointerGetAttributes(&whole, ptr);
-    if (error == cudaSuccess) memcpy(attributes, &whole, ATTRIBUTES);
-    return error;
+    return give(attributes, &whole, ATTRIBUTES,
+                runtime_cudaPointerGetAttributes(attributes != NULL ? &whole : NULL, ptr));
 }
 
 /* ---- textures and surfaces ------------------------------------------------------------------- */
@@ -50,19 +56,17 @@ cudaError_t twelve_cudaCreateTextureObject(cudaTextureObject_t *texture, const v
 cudaError_t twelve_cudaGetTextureObjectResourceDesc(void *resource, cudaTextureObject_t texture)
 {
     struct cudaResourceDesc whole;
-    if (resource == NULL) return runtime_cudaGetTextureObjectResourceDesc(NULL, texture);
-    const cudaError_t error = runtime_cudaGetTextureObjectResourceDesc(&whole, texture);
-    if (error == cudaSuccess) memcpy(resource, &whole, RESOURCE);
-    return error;
+    return give(
+        resource, &whole, RESOURCE,
+        runtime_cudaGetTextureObjectResourceDesc(resource != NULL ? &whole : NULL, texture));
 }
 
 cudaError_t twelve_cudaGetTextureObjectResourceViewDesc(void *view, cudaTextureObject_t texture)
 {
     struct cudaResourceViewDesc whole;
-    if (view == NULL) return runtime_cudaGetTextureObjectResourceViewDesc(NULL, texture);
-    const cudaError_t error = runtime_cudaGetTextureObjectResourceViewDesc(&whole, texture);
-    if (error == cudaSuccess) memcpy(view, &whole, VIEW);
-    return error;
+    return give(
+        view, &whole, VIEW,
+        runtime_cudaGetTextureObjectResourceViewDesc(view != NULL ? &whole : NULL, texture));
 }
 
 cudaError_t twelve_cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const void *resource)
@@ -74,8 +78,7 @@ cudaError_t twelve_cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const v
 cudaError_t twelve_cudaGetSurfaceObjectResourceDesc(void *resource, cudaSurfaceObject_t surface)
 {
     struct cudaResourceDesc whole;
-    if (resource == NULL) return runtime_cudaGetSurfaceObjectResourceDesc(NULL, surface);
-    const cudaError_t error = runtime_cudaGetSurfaceObjectResourceDesc(&whole, surface);
-    if (error == cudaSuccess) memcpy(resource, &whole, RESOURCE);
-    return error;
+    return give(
+        resource, &whole, RESOURCE,
+        runtime_cudaGetSurfaceObjectResourceDesc(resource != NULL ? &whole : NULL, surface));
 }

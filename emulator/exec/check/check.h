@@ -190,6 +190,9 @@ bool exec_async_any(const struct exec_block *block);
  * guard: as in exec_racecheck_lanes. */
 /* The slow path of that row: race-checks the lanes of `mask` one by one. */
 void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
+/* The same with EXEC_WATCH_LOOKS: checks nothing, and records that the warp has read what atomics
+ * have written there. */
+void exec_shadow_look(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
 
 /* Replace cp.async.commit_group; and cp.async.wait_group, which leaves `imm` groups pending, or
  * wait_all, with imm EXEC_ASYNC_ALL. */

@@ -483,6 +483,13 @@ static inline bool has_seen(const struct exec_touch *touch, size_t index)
            touch->shadow->seen[index] >> touch->thread / EXEC_LANES & 1;
 }
 
+/* Records that the warp has read what is in the cell. */
+static void see(struct exec_shadow *shadow, size_t index, uint32_t warp)
+{
+    if (shadow->seen == NULL) shadow->seen = calloc(cell_count(shadow), sizeof *shadow->seen);
+    if (shadow->seen != NULL) shadow->seen[index] |= 1u << warp;
+}
+
 static inline void load_cell(const struct exec_touch *touch, size_t index)
 {
     const struct exec_shadow *shadow = touch->shadow;
@@ -703,6 +710,17 @@ static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *i
     return access->mask != 0;
 }
 
+/* Fills `access`, whose large arrays hold what find_offsets finds; returns what it returns. */
+static bool find_access(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
+                        struct access *access)
+{
+    access->element = inst->cache & 0xff;
+    access->count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
+    access->access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3);
+    access->values = inst->cache & EXEC_WATCH_VALUES;
+    return find_offsets(warp, inst, mask, access);
+}
+
 /* Of adjacent lanes that read the same place, the first and the last stand for all. */
 static void load_lanes(struct exec_touch *touch, const struct access *access)
 {
@@ -756,16 +774,16 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
     }
 }
 
-/* Returns the lanes whose swap changes memory, where the lanes swap one after the other. */
+/* Returns the lanes whose swap changes the block's own memory, where the lanes swap one after the
+ * other. */
 static uint32_t lanes_that_swap(const struct exec_touch *touch, const struct access *access)
 {
     const struct exec_warp *warp = touch->warp;
-    const unsigned char *memory = touch->home != NULL ? touch->home->shared : warp->block->shared;
     const uint32_t bytes = access->element;
     uint32_t swap = 0;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
-        const unsigned char *there = memory + access->offset[l];
+        const unsigned char *there = warp->block->shared + access->offset[l];
         const unsigned char *compared = exec_stored(warp, touch->inst, l, 0, bytes);
         const unsigned char *stored = exec_stored(warp, touch->inst, l, 1, bytes);
         for (uint32_t before = swap; before; before &= before - 1) {
@@ -784,8 +802,6 @@ static void swap_lanes(struct exec_touch *touch, const struct access *access)
     struct exec_shadow *shadow = touch->shadow;
     const uint32_t swap = lanes_that_swap(touch, access);
     shadow->atomics = true;
-    if (shadow->seen == NULL && swap != access->mask)
-        shadow->seen = calloc(cell_count(shadow), sizeof *shadow->seen);
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const size_t first = access->offset[l] >> shadow->shift;
@@ -799,7 +815,7 @@ static void swap_lanes(struct exec_touch *touch, const struct access *access)
             if (check(touch, k, EXEC_KEPT_WRITE) &&
                 shadow->cells[EXEC_KEPT_ATOM][k] < shadow->floor)
                 keep(touch, k, EXEC_KEPT_ATOM, EXEC_KEPT_ATOM_OTHER);
-            if (shadow->seen != NULL) shadow->seen[k] |= 1u << touch->warp->index;
+            see(shadow, k, touch->warp->index);
         }
     }
 }
@@ -901,36 +917,23 @@ static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct e
     }
 }
 
-/* Records that lanes of the warp have read what an atomic has written there since the floor. */
-static void look_lanes(const struct exec_warp *warp, const struct access *access)
+void exec_shadow_look(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
     struct exec_shadow *shadow = warp->block->shadow;
-    const uint32_t bytes = access->element * access->count;
-    for (uint32_t rest = access->mask & ~access->away; rest; rest &= rest - 1) {
-        const uint32_t offset = access->offset[__builtin_ctz(rest)];
-        for (size_t k = offset >> shadow->shift; k <= (offset + bytes - 1) >> shadow->shift; k++) {
-            if (shadow->cells[EXEC_KEPT_ATOM][k] < shadow->floor) continue;
-            if (shadow->seen == NULL)
-                shadow->seen = calloc(cell_count(shadow), sizeof *shadow->seen);
-            if (shadow->seen != NULL) shadow->seen[k] |= 1u << warp->index;
-        }
+    struct access access;
+    if (!shadow->atomics || !find_access(warp, inst, mask, &access)) return;
+    const uint32_t bytes = access.element * access.count;
+    for (uint32_t rest = access.mask & ~access.away; rest; rest &= rest - 1) {
+        const uint32_t offset = access.offset[__builtin_ctz(rest)];
+        for (size_t k = offset >> shadow->shift; k <= (offset + bytes - 1) >> shadow->shift; k++)
+            if (shadow->cells[EXEC_KEPT_ATOM][k] >= shadow->floor) see(shadow, k, warp->index);
     }
 }
 
 void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
-    struct access access; /* large arrays, filled by find_offsets where needed */
-    access.element = inst->cache & 0xff;
-    access.count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
-    access.access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3);
-    access.values = inst->cache & EXEC_WATCH_VALUES;
-    const bool looks = inst->cache & EXEC_WATCH_LOOKS;
-    if (looks && !warp->block->shadow->atomics) return;
-    if (!find_offsets(warp, inst, mask, &access)) return;
-    if (looks) {
-        look_lanes(warp, &access);
-        return;
-    }
+    struct access access;
+    if (!find_access(warp, inst, mask, &access)) return;
     const uint32_t own = access.mask & ~access.away;
     for (uint32_t away = access.away; away;) {
         struct exec_block *home = access.home[__builtin_ctz(away)];

@@ -93,6 +93,8 @@ bool lower_registers(struct lower *lower, uint32_t *end);
  * names an address, or an operand that may be one. */
 bool lower_writes_first(const struct ptx_instruction *inst);
 bool lower_names_address(const struct ptx_instruction *inst);
+/* Returns whether the instruction, which may be a call, writes the register. */
+bool lower_writes(const struct ptx_instruction *inst, uint32_t reg);
 /* Returns whether lanes may continue from the instruction to the next one. */
 bool lower_goes_on(const struct ptx_instruction *inst);
 /* Marks the possible successors of instruction `k` in `reached`, which has one entry more than the

@@ -65,6 +65,22 @@ bool lower_writes_first(const struct ptx_instruction *inst)
     return first == 'D' || first == 'P' || first == 'W';
 }
 
+static bool is_register(const struct ptx_operand *operand, uint32_t reg)
+{
+    for (uint32_t k = 0; operand->kind == PTX_OPERAND_VECTOR && k < operand->count; k++)
+        if (is_register(&operand->elements[k], reg)) return true;
+    return (operand->kind == PTX_OPERAND_REGISTER && operand->reg == reg) ||
+           (operand->kind == PTX_OPERAND_PAIR && (operand->reg == reg || operand->second == reg));
+}
+
+bool lower_writes(const struct ptx_instruction *inst, uint32_t reg)
+{
+    for (uint32_t k = 0; inst->call != NULL && k < inst->call->result_count; k++)
+        if (is_register(&inst->call->results[k], reg)) return true;
+    return inst->operand_count > 0 && lower_writes_first(inst) &&
+           is_register(&inst->operands[0], reg);
+}
+
 bool lower_names_address(const struct ptx_instruction *inst)
 {
     return strpbrk(shape_of(inst), "ACIX") != NULL;

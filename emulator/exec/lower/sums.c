@@ -26,23 +26,6 @@ struct sum {
     bool known;
 };
 
-static bool is_written(const struct ptx_instruction *at, uint32_t reg)
-{
-    const struct ptx_operand *first = &at->operands[0];
-    if (at->op == PTX_OP_CALL)
-        for (uint32_t k = 0; k < at->call->result_count; k++)
-            if (at->call->results[k].kind == PTX_OPERAND_REGISTER &&
-                at->call->results[k].reg == reg)
-                return true;
-    if (at->operand_count == 0) return false;
-    if (first->kind == PTX_OPERAND_VECTOR)
-        for (uint32_t k = 0; k < first->count; k++)
-            if (first->elements[k].kind == PTX_OPERAND_REGISTER && first->elements[k].reg == reg)
-                return true;
-    return (first->kind == PTX_OPERAND_REGISTER && first->reg == reg) ||
-           (first->kind == PTX_OPERAND_PAIR && (first->reg == reg || first->second == reg));
-}
-
 /* Returns the instruction whose result the register holds before `at`; NULL: it is not known. */
 static const struct ptx_instruction *find_change(const struct lower *lower,
                                                  const struct ptx_instruction *at, uint32_t reg)
@@ -55,7 +38,7 @@ static const struct ptx_instruction *find_change(const struct lower *lower,
         if (!once && lower->labelled[at - first]) return NULL;
         at--;
         if (!once && at->op == PTX_OP_BRA) return NULL;
-        if (!is_written(at, reg)) continue;
+        if (!lower_writes(at, reg)) continue;
         return at->guard == PTX_NO_REGISTER && at->operands[0].kind == PTX_OPERAND_REGISTER ? at
                                                                                             : NULL;
     }

@@ -68,16 +68,6 @@ static bool orders(enum ptx_opcode op)
     }
 }
 
-static bool writes(const struct ptx_instruction *inst, uint32_t reg)
-{
-    if (inst->operand_count == 0 || inst->op == PTX_OP_ST) return false;
-    const struct ptx_operand *d = &inst->operands[0];
-    if (d->kind == PTX_OPERAND_REGISTER || d->kind == PTX_OPERAND_PAIR) return d->reg == reg;
-    for (uint32_t k = 0; d->kind == PTX_OPERAND_VECTOR && k < d->count; k++)
-        if (d->elements[k].kind == PTX_OPERAND_REGISTER && d->elements[k].reg == reg) return true;
-    return false;
-}
-
 /* Returns the nearest instruction before `at` that writes the register; NULL: none within
  * MOST_BACK. */
 static const struct ptx_instruction *definition(const struct lower *lower,
@@ -85,7 +75,7 @@ static const struct ptx_instruction *definition(const struct lower *lower,
 {
     const struct ptx_instruction *first = lower->source->instructions;
     for (uint32_t back = 0; at > first && back < MOST_BACK; back++)
-        if (writes(--at, reg)) return at;
+        if (lower_writes(--at, reg)) return at;
     return NULL;
 }
 

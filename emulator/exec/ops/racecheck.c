@@ -415,7 +415,7 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
     if (inst->cache & EXEC_WATCH_LOOKS) {
-        exec_shadow_racecheck(warp, inst, mask);
+        exec_shadow_look(warp, inst, mask);
         return EXEC_GO;
     }
     const int step = exec_unwritten_wanted(warp) && !is_written(warp, inst, mask) &&
