@@ -233,9 +233,8 @@ static int judge_elf(const char *name, const struct content *content, uint64_t s
         return unfit(
             why, why_size, name,
             "has the CUDA runtime linked in statically, as nvcc does by default, no symbols, and "
-            "no "
-            "runtime of a version that the software device knows without them. Do not strip the "
-            "program, or build it with:\n  nvcc -cudart shared ...            (CMake: "
+            "no runtime of a version that the software device knows without them. Do not strip "
+            "the program, or build it with:\n  nvcc -cudart shared ...            (CMake: "
             "set(CMAKE_CUDA_RUNTIME_LIBRARY Shared))");
     if (!content->interpreted && content->type == ET_DYN && content->dynamic)
         return unfit(why, why_size, name, "is a shared library: run a program that uses it");

@@ -155,7 +155,7 @@ static void tell_version(unsigned version)
 PUBLIC void la_activity(uintptr_t *cookie, unsigned flag)
 {
     (void)cookie;
-    if (flag != LA_ACT_CONSISTENT || runtimes.of_13 == NULL) return;
+    if (flag != LA_ACT_CONSISTENT || (runtimes.of_13 == NULL && runtimes.of_12 == NULL)) return;
     for (size_t i = 0; i < new_count; i++) {
         const unsigned version = patch_runtime(new_objects[i], &runtimes);
         if (version != 0) tell_version(version);

@@ -197,8 +197,7 @@ static enum blas_status reduce(struct cublasContext *handle, const struct vector
 REDUCTIONS(, int)
 REDUCTIONS(_64, int64_t)
 
-/* ---- types as arguments ------------------------------------------------------------------------
- */
+/* ---- types as arguments ---------------------------------------------------------------------- */
 
 /* Of axpyEx and its kin. */
 struct named_types {
