@@ -11,6 +11,7 @@
 
 struct exec_footprint;
 struct exec_function;
+struct memory_region;
 struct exec_grid; /* a launch that has begun */
 struct exec_racecheck;
 
@@ -91,6 +92,11 @@ struct exec_launch {
      * exec_is_probed. */
     uint32_t reach;
     uint64_t unseen; /* address of a region whose accesses are not recorded; 0: none */
+    /* Returns whether the launch's device may access the live region. Called by several threads at
+     * once. NULL: it may access all. */
+    bool (*reaches)(const void *reaching, const struct memory_region *region, bool store);
+    const void *reaching;
+    unsigned device; /* its ordinal, for findings */
 };
 
 enum exec_end {

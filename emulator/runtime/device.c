@@ -325,24 +325,24 @@ cudaError_t runtime_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr
         cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
 }
 
-/* Refuses access between devices: no device can access another device's memory, and none is its own
- * peer. */
-static cudaError_t refuse_peer(int peer, cudaError_t refusal)
-{
-    CUdevice handle;
-    CUresult result = cuDeviceGet(&handle, peer);
-    return result == CUDA_SUCCESS ? refusal : runtime_error(result);
-}
-
 cudaError_t runtime_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 {
+    CUcontext peer;
+    CUdevice handle;
     if (flags != 0) return cudaErrorInvalidValue;
-    return refuse_peer(peerDevice, cudaErrorPeerAccessUnsupported);
+    CUresult result = cuDeviceGet(&handle, peerDevice);
+    if (result == CUDA_SUCCESS) result = runtime_primary(peerDevice, true, &peer);
+    return runtime_error(result == CUDA_SUCCESS ? cuCtxEnablePeerAccess(peer, 0) : result);
 }
 
 cudaError_t runtime_cudaDeviceDisablePeerAccess(int peerDevice)
 {
-    return refuse_peer(peerDevice, cudaErrorPeerAccessNotEnabled);
+    CUcontext peer;
+    CUdevice handle;
+    CUresult result = cuDeviceGet(&handle, peerDevice);
+    if (result == CUDA_SUCCESS) result = runtime_primary(peerDevice, false, &peer);
+    if (result == CUDA_SUCCESS && peer == NULL) return cudaErrorPeerAccessNotEnabled;
+    return runtime_error(result == CUDA_SUCCESS ? cuCtxDisablePeerAccess(peer) : result);
 }
 
 /* ---- entry points of the driver -------------------------------------------------------------- */

@@ -48,29 +48,30 @@ RUNTIME_EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, s
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* The launch configuration is checked by the driver. */
+/* The launch configuration is checked by the driver. It finds the kernel's function in the stream's
+ * context, which may be another device's. */
 cudaError_t runtime_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                      size_t sharedMem, cudaStream_t stream)
 {
-    CUfunction function;
-    cudaError_t error = runtime_function(func, &function);
+    CUkernel kernel;
+    cudaError_t error = runtime_kernel(func, &kernel);
     if (error != cudaSuccess) return error;
     if (sharedMem > UINT32_MAX) return cudaErrorInvalidValue;
-    return runtime_error(cuLaunchKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x,
-                                        blockDim.y, blockDim.z, (unsigned)sharedMem,
+    return runtime_error(cuLaunchKernel((CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z,
+                                        blockDim.x, blockDim.y, blockDim.z, (unsigned)sharedMem,
                                         runtime_stream(stream), args, NULL));
 }
 
 cudaError_t runtime_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim,
                                                 void **args, size_t sharedMem, cudaStream_t stream)
 {
-    CUfunction function;
-    cudaError_t error = runtime_function(func, &function);
+    CUkernel kernel;
+    cudaError_t error = runtime_kernel(func, &kernel);
     if (error != cudaSuccess) return error;
     if (sharedMem > UINT32_MAX) return cudaErrorInvalidValue;
-    return runtime_error(
-        cuLaunchCooperativeKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
-                                  blockDim.z, (unsigned)sharedMem, runtime_stream(stream), args));
+    return runtime_error(cuLaunchCooperativeKernel(
+        (CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y, blockDim.z,
+        (unsigned)sharedMem, runtime_stream(stream), args));
 }
 
 _Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute), "one layout");
@@ -94,13 +95,13 @@ static CUlaunchConfig driver_config_of(const cudaLaunchConfig_t *config)
 cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
                                         void **args)
 {
-    CUfunction function;
+    CUkernel kernel;
     if (config == NULL) return cudaErrorInvalidValue;
-    cudaError_t error = runtime_function(func, &function);
+    cudaError_t error = runtime_kernel(func, &kernel);
     if (error != cudaSuccess) return error;
     if (config->dynamicSmemBytes > UINT32_MAX) return cudaErrorInvalidValue;
     const CUlaunchConfig driver_config = driver_config_of(config);
-    return runtime_error(cuLaunchKernelEx(&driver_config, function, args, NULL));
+    return runtime_error(cuLaunchKernelEx(&driver_config, (CUfunction)kernel, args, NULL));
 }
 
 /* Host code of <<<...>>> looks up a kernel handle once and launches by it. Here the handle is the

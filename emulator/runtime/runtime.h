@@ -78,6 +78,9 @@ int runtime_device(void);
 /* Makes `device` the thread's device and its primary context current, whatever was current
  * before. */
 cudaError_t runtime_use_device(int device);
+/* Finds the primary context of a device that exists. With `make` it is made if there is none;
+ * otherwise *context is NULL then. */
+CUresult runtime_primary(int device, bool make, CUcontext *context);
 /* Makes the device the one that the thread uses as long as it has not chosen one. */
 void runtime_prefer_device(int device);
 

@@ -81,6 +81,21 @@ static CUresult release_primary(int device)
     return result;
 }
 
+static bool is_retained(int device)
+{
+    pthread_mutex_lock(&runtime.lock);
+    const bool retained = device >= MAX_DEVICES || runtime.primary[device].retained;
+    pthread_mutex_unlock(&runtime.lock);
+    return retained;
+}
+
+CUresult runtime_primary(int device, bool make, CUcontext *context)
+{
+    if (make || is_retained(device)) return retain_primary(device, context);
+    *context = NULL;
+    return CUDA_SUCCESS;
+}
+
 static CUresult adopt_primary(int device, CUcontext current)
 {
     CUcontext primary;
@@ -88,14 +103,6 @@ static CUresult adopt_primary(int device, CUcontext current)
     if (result == CUDA_SUCCESS && current != primary) result = cuCtxSetCurrent(primary);
     if (result == CUDA_SUCCESS) thread.adopted = primary;
     return result;
-}
-
-static bool is_retained(int device)
-{
-    pthread_mutex_lock(&runtime.lock);
-    const bool retained = device >= MAX_DEVICES || runtime.primary[device].retained;
-    pthread_mutex_unlock(&runtime.lock);
-    return retained;
 }
 
 /* If another caller retained a primary context and made it current, the runtime retains it as well,

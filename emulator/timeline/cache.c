@@ -151,7 +151,7 @@ static void copy_starts(struct clock_cache *cache, const struct timeline_touch *
 
 void cache_start(struct timeline_op *op)
 {
-    struct clock_cache *cache = &op->timeline->cache;
+    struct clock_cache *cache = &op->device->cache;
     struct clock_cached *cached = &op->cached;
 
     *cached = (struct clock_cached){.left = 1, .used = true, .brought = cache->brought};
@@ -201,7 +201,7 @@ static double fresh_there(const struct clock_cache *cache, const struct clock_ca
 /* Returns how much of the kernel's data is still there, 0 to 1. */
 static double part_there(const struct timeline_op *op)
 {
-    const struct clock_cache *cache = &op->timeline->cache;
+    const struct clock_cache *cache = &op->device->cache;
     const struct clock_cached *cached = &op->cached;
 
     if (!cached->any || cached->left <= 0) return 0;
@@ -230,6 +230,6 @@ void cache_end(const struct timeline_op *op)
         if (touch->bytes == 0 && op->cost.touched <= 0) continue;
         const struct timeline_touch whole = {
             touch->object, touch->bytes != 0 ? touch->bytes : (uint64_t)op->cost.touched};
-        bring(&op->timeline->cache, &whole, TIMELINE_KERNEL);
+        bring(&op->device->cache, &whole, TIMELINE_KERNEL);
     }
 }

@@ -21,6 +21,7 @@
 #include "emulator/timeline/parts.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #define NEVER UINT64_MAX
 
@@ -154,6 +155,7 @@ static unsigned queue_index(unsigned connection, int queue)
 
 void clock_enter(struct timeline_op *op, struct timeline_context *context)
 {
+    op->device = context->device;
     if (op->work.kind != TIMELINE_KERNEL) {
         op->cost = timeline_transfer_cost(op->work.kind, op->work.bytes, op->work.pageable);
         op->cost_known = true;
@@ -193,40 +195,82 @@ void clock_has_run(struct timeline_op *op)
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-void timeline_clear(struct timeline *timeline, uint64_t bytes, uint64_t now_ns)
+/* Returns the device of that number; NULL: there is none yet. */
+static struct clock_device *device_of(const struct timeline *timeline, unsigned number)
 {
-    if (now_ns >= timeline->clear_until_ns)
-        timeline->clear_from_ns = timeline->clear_until_ns = now_ns;
-    timeline->clear_until_ns += (uint64_t)((double)bytes / timeline_model->clear);
+    struct clock_device *device = timeline->devices;
+    while (device != NULL && device->number != number) device = device->next;
+    return device;
 }
 
-static bool is_clearing(const struct timeline *timeline, uint64_t now_ns)
+struct clock_device *clock_device(struct timeline *timeline, unsigned number)
 {
-    return now_ns >= timeline->clear_from_ns && now_ns < timeline->clear_until_ns;
+    struct clock_device *device = device_of(timeline, number);
+    if (device != NULL) return device;
+    struct timeline_op **running =
+        reallocarray(timeline->running, (timeline->device_count + (size_t)1) * EACH_RUNNING,
+                     sizeof(struct timeline_op *));
+    if (running == NULL) return NULL;
+    timeline->running = running;
+    device = calloc(1, sizeof *device);
+    if (device == NULL) return NULL;
+    device->number = number;
+    device->load = 1;
+    device->next = timeline->devices;
+    timeline->devices = device;
+    timeline->device_count++;
+    return device;
+}
+
+void clock_devices_end(struct timeline *timeline)
+{
+    while (timeline->devices != NULL) {
+        struct clock_device *device = timeline->devices;
+        timeline->devices = device->next;
+        free(device);
+    }
+    free(timeline->running);
+}
+
+void timeline_clear(struct timeline *timeline, unsigned number, uint64_t bytes, uint64_t now_ns)
+{
+    struct clock_device *device = device_of(timeline, number);
+    if (device == NULL) return;
+    if (now_ns >= device->clear_until_ns) device->clear_from_ns = device->clear_until_ns = now_ns;
+    device->clear_until_ns += (uint64_t)((double)bytes / timeline_model->clear);
+}
+
+static bool is_clearing(const struct clock_device *device, uint64_t now_ns)
+{
+    return now_ns >= device->clear_from_ns && now_ns < device->clear_until_ns;
 }
 
 /* Returns the next time at which clearing of freed memory begins or ends. */
-static uint64_t next_clearing(const struct timeline *timeline)
+static uint64_t next_clearing(const struct clock_device *device, uint64_t now_ns)
 {
-    if (timeline->now_ns < timeline->clear_from_ns) return timeline->clear_from_ns;
-    return is_clearing(timeline, timeline->now_ns) ? timeline->clear_until_ns : NEVER;
+    if (now_ns < device->clear_from_ns) return device->clear_from_ns;
+    return is_clearing(device, now_ns) ? device->clear_until_ns : NEVER;
 }
 
-/* Returns the largest demand of the running operations on a resource (issue slots, memory
- * bandwidth, resident blocks) as a multiple of what there is; at least 1. */
-static double overload(const struct timeline *timeline)
+/* Computes each device's load: the largest demand of its running operations on a resource (issue
+ * slots, memory bandwidth, resident blocks) as a multiple of what there is; at least 1. */
+static void measure_loads(const struct timeline *timeline)
 {
-    double issue = 0, traffic = 0, room = 0;
-    for (size_t i = 0; i < timeline->running_count; i++) {
-        issue += timeline->running[i]->cost.issue;
-        traffic += timeline->running[i]->cost.traffic;
-        room += timeline->running[i]->cost.room;
+    for (struct clock_device *device = timeline->devices; device != NULL; device = device->next) {
+        double issue = 0, traffic = 0, room = 0;
+        for (size_t i = 0; i < timeline->running_count; i++) {
+            const struct timeline_op *op = timeline->running[i];
+            if (op->device != device) continue;
+            issue += op->cost.issue;
+            traffic += op->cost.traffic;
+            room += op->cost.room;
+        }
+        if (is_clearing(device, timeline->now_ns))
+            traffic += timeline_model->clear / timeline_model->memory_bandwidth;
+        const double most = issue > traffic ? issue : traffic;
+        device->load = room > most ? room : most;
+        if (device->load < 1) device->load = 1;
     }
-    if (is_clearing(timeline, timeline->now_ns))
-        traffic += timeline_model->clear / timeline_model->memory_bandwidth;
-    double most = issue > traffic ? issue : traffic;
-    if (room > most) most = room;
-    return most > 1 ? most : 1;
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -319,28 +363,29 @@ static bool will_start(const struct timeline_op *first)
 
 /* Returns when the kernel dispatcher leaves a queue although the copy that it waits for has not
  * ended. */
-static uint64_t impatient_at(const struct timeline *timeline)
+static uint64_t impatient_at(const struct clock_device *device)
 {
-    return timeline->turns[TIMELINE_KERNEL].since_ns + (uint64_t)timeline_model->patience;
+    return device->turns[TIMELINE_KERNEL].since_ns + (uint64_t)timeline_model->patience;
 }
 
 /* Returns the kernel whose queue has the turn, so that those of other queues wait; NULL: none. */
-static const struct timeline_op *kernel_in_turn(const struct timeline *timeline)
+static const struct timeline_op *kernel_in_turn(const struct timeline *timeline,
+                                                const struct clock_device *device)
 {
-    const struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
+    const struct clock_turn *turn = &device->turns[TIMELINE_KERNEL];
     const struct timeline_context *context = context_of(timeline, turn->context);
     const struct timeline_op *first =
         context != NULL ? first_kernel(context, turn->connection) : NULL;
 
     if (!will_start(first)) return NULL;
-    return first->phase == CLOCK_QUEUED || timeline->now_ns < impatient_at(timeline) ? first : NULL;
+    return first->phase == CLOCK_QUEUED || timeline->now_ns < impatient_at(device) ? first : NULL;
 }
 
 /* Turns to the next queue whose first kernel will start; with `now`, whose first kernel is ready.
  * Returns false when there is none. */
 static bool turn_on(struct timeline *timeline, const struct timeline_context *context, bool now)
 {
-    struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
+    struct clock_turn *turn = &context->device->turns[TIMELINE_KERNEL];
     const unsigned connections = timeline->settings.connections;
 
     for (unsigned i = 1; i < connections; i++) {
@@ -356,12 +401,12 @@ static bool turn_on(struct timeline *timeline, const struct timeline_context *co
 
 /* Turns to the next queue when the present one is exhausted or has been waited at for too long; in
  * the latter case to a queue that is ready, if there is one. */
-static void turn_kernels(struct timeline *timeline)
+static void turn_kernels(struct timeline *timeline, struct clock_device *device)
 {
-    struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
+    struct clock_turn *turn = &device->turns[TIMELINE_KERNEL];
     const struct timeline_context *context = context_of(timeline, turn->context);
 
-    if (context == NULL || kernel_in_turn(timeline) != NULL) return;
+    if (context == NULL || kernel_in_turn(timeline, device) != NULL) return;
     if (!will_start(first_kernel(context, turn->connection)))
         turn->since_ns = timeline->now_ns;
     else if (turn_on(timeline, context, true))
@@ -372,24 +417,24 @@ static void turn_kernels(struct timeline *timeline)
 /* Returns how many queues an engine passes to reach that of `op`. */
 static unsigned turns_to(const struct timeline_op *op)
 {
-    const struct clock_turn *turn = &op->timeline->turns[server_of(op)];
+    const struct clock_turn *turn = &op->device->turns[server_of(op)];
     const unsigned connections = op->timeline->settings.connections;
 
     if (turn->context != op->context || op->work.beside) return connections;
     return (op->connection + connections - turn->connection) % connections;
 }
 
-static double rate(const struct timeline_op *op, double load)
+static double rate(const struct timeline_op *op)
 {
-    const struct timeline *timeline = op->timeline;
+    const struct clock_device *device = op->device;
     switch (op->work.kind) {
     case TIMELINE_COPY_IN:
-        return (timeline->engines[TIMELINE_COPY_OUT] ? timeline_model->copy_duplex_in : 1) /
+        return (device->engines[TIMELINE_COPY_OUT] ? timeline_model->copy_duplex_in : 1) /
                (1 + timeline_model->copy_watched * watchers(op) / MOST_WATCHERS);
     case TIMELINE_COPY_OUT:
-        return timeline->engines[TIMELINE_COPY_IN] ? timeline_model->copy_duplex_out : 1;
+        return device->engines[TIMELINE_COPY_IN] ? timeline_model->copy_duplex_out : 1;
     default:
-        return cache_rate(op) / load;
+        return cache_rate(op) / device->load;
     }
 }
 
@@ -398,9 +443,9 @@ static double rate(const struct timeline_op *op, double load)
 /* Host threads have clocks of their own. A thread whose clock is behind submits work for a time
  * that has been simulated already: such work takes what the device left free at that time. */
 
-static void past_note(struct timeline *timeline, const struct timeline_op *op)
+static void past_note(const struct timeline_op *op)
 {
-    timeline->past[timeline->past_count++ % MAX_PAST] =
+    op->device->past[op->device->past_count++ % CLOCK_PAST] =
         (struct clock_past){op->work.kind, op->context, op->start_ns, op->end_ns, op->cost};
 }
 
@@ -418,13 +463,14 @@ static bool excludes(const struct clock_past *past, const struct timeline_op *op
 static uint64_t past_start(const struct timeline *timeline, const struct timeline_op *op)
 {
     const uint64_t length = op->cost_known || op->expected ? (uint64_t)op->cost.duration_ns : 0;
-    const uint64_t count = timeline->past_count < MAX_PAST ? timeline->past_count : MAX_PAST;
+    const struct clock_device *device = op->device;
+    const uint64_t count = device->past_count < CLOCK_PAST ? device->past_count : CLOCK_PAST;
     uint64_t start = op->ready_ns;
     bool moved = true;
     while (moved && start < timeline->now_ns) {
         moved = false;
         for (uint64_t i = 0; i < count; i++) {
-            const struct clock_past *past = &timeline->past[i];
+            const struct clock_past *past = &device->past[i];
             if (past->end_ns <= start || past->start_ns >= start + length + 1) continue;
             if (!excludes(past, op)) continue;
             start = past->end_ns;
@@ -434,7 +480,9 @@ static uint64_t past_start(const struct timeline *timeline, const struct timelin
             const struct timeline_op *other = timeline->running[i];
             const struct clock_past current = {other->work.kind, other->context, other->start_ns,
                                                UINT64_MAX, other->cost};
-            if (current.start_ns >= start + length + 1 || !excludes(&current, op)) continue;
+            if (other->device != device || current.start_ns >= start + length + 1 ||
+                !excludes(&current, op))
+                continue;
             return timeline->now_ns;
         }
     }
@@ -448,17 +496,20 @@ static uint64_t past_start(const struct timeline *timeline, const struct timelin
 static bool can_start(const struct timeline_op *op)
 {
     const struct timeline *timeline = op->timeline;
+    const struct clock_device *device = op->device;
     const struct kind_row *row = &kinds[op->work.kind];
     if (op->phase != CLOCK_QUEUED || op->ready_ns > timeline->now_ns) return false;
     const enum timeline_kind server = server_of(op);
-    if (server != TIMELINE_KERNEL) return timeline->engines[server] == 0;
+    if (server != TIMELINE_KERNEL) return device->engines[server] == 0;
     if (row->instant) return true;
-    if (timeline->engines[TIMELINE_KERNEL] + timeline->engines[TIMELINE_SET] >=
+    if (device->engines[TIMELINE_KERNEL] + device->engines[TIMELINE_SET] >=
         (unsigned)timeline_model->resident_grids)
         return false;
     for (size_t i = 0; i < timeline->running_count; i++) {
         const struct timeline_op *other = timeline->running[i];
-        if (kinds[other->work.kind].computes && other->context != op->context) return false;
+        if (kinds[other->work.kind].computes && other->device == device &&
+            other->context != op->context)
+            return false;
     }
     return true;
 }
@@ -466,7 +517,7 @@ static bool can_start(const struct timeline_op *op)
 /* Gives op's queue the turn. Returns the ns that its engine takes to turn to it. */
 static uint64_t take_turn(const struct timeline_op *op)
 {
-    struct clock_turn *turn = &op->timeline->turns[server_of(op)];
+    struct clock_turn *turn = &op->device->turns[server_of(op)];
     const bool copies = op->work.kind == TIMELINE_COPY_IN || op->work.kind == TIMELINE_COPY_OUT;
     const bool turns = copies && turn->context != 0 && turns_to(op) > 0;
 
@@ -506,8 +557,9 @@ static void start(struct clock_queue *queue)
     op->start_ns = op->late ? past_start(timeline, op) : timeline->now_ns;
     if (!op->late) op->start_ns += turning;
     op->done_ns = (double)timeline->now_ns - (double)op->start_ns;
-    timeline->engines[op->work.kind]++;
-    assert(timeline->running_count < MAX_RUNNING && op->unended == 0);
+    op->device->engines[op->work.kind]++;
+    assert(timeline->running_count < (size_t)EACH_RUNNING * timeline->device_count);
+    assert(op->unended == 0);
     timeline->running[timeline->running_count++] = op;
 }
 
@@ -562,9 +614,9 @@ static struct clock_queue *next_queue(struct timeline_context **context, unsigne
     return NULL;
 }
 
-/* Returns the number of the context whose kernel has waited longest; it computes next, so that none
- * waits for ever. 0: no kernel waits. */
-static uint64_t next_to_compute(const struct timeline *timeline)
+/* Returns the number of the device's context whose kernel has waited longest; it computes next, so
+ * that none waits for ever. 0: no kernel waits. */
+static uint64_t next_to_compute(const struct timeline *timeline, const struct clock_device *device)
 {
     const struct timeline_op *first = NULL;
     const struct clock_queue *queue;
@@ -573,7 +625,7 @@ static uint64_t next_to_compute(const struct timeline *timeline)
     while ((queue = next_queue(&context, &index)) != NULL) {
         const struct timeline_op *op = queue->first;
         if (!kinds[op->work.kind].computes || op->phase != CLOCK_QUEUED ||
-            op->ready_ns > timeline->now_ns)
+            op->ready_ns > timeline->now_ns || op->device != device)
             continue;
         if (first == NULL || op->ready_ns < first->ready_ns ||
             (op->ready_ns == first->ready_ns && op->number < first->number))
@@ -588,19 +640,19 @@ static bool is_kept_waiting(const struct timeline_op *op, const struct timeline_
            op->connection != in_turn->connection && op->priority >= in_turn->priority;
 }
 
-/* Starts everything that can start now. */
-static void start_all(struct timeline *timeline)
+/* Starts everything that can start on the device now. */
+static void start_on(struct timeline *timeline, struct clock_device *device)
 {
     for (;;) {
         struct clock_queue *best = NULL, *queue;
-        uint64_t computing = next_to_compute(timeline);
-        turn_kernels(timeline);
-        const struct timeline_op *in_turn = kernel_in_turn(timeline);
+        uint64_t computing = next_to_compute(timeline, device);
+        turn_kernels(timeline, device);
+        const struct timeline_op *in_turn = kernel_in_turn(timeline, device);
         struct timeline_context *context = timeline->contexts;
         unsigned index = 0;
         while ((queue = next_queue(&context, &index)) != NULL) {
             const struct timeline_op *op = queue->first;
-            if (!can_start(op)) continue;
+            if (op->device != device || !can_start(op)) continue;
             if (kinds[op->work.kind].computes && op->context != computing) continue;
             if (in_turn != NULL && is_kept_waiting(op, in_turn)) continue;
             if (is_before(op, best != NULL ? best->first : NULL)) best = queue;
@@ -610,23 +662,33 @@ static void start_all(struct timeline *timeline)
     }
 }
 
+static void start_all(struct timeline *timeline)
+{
+    for (struct clock_device *device = timeline->devices; device != NULL; device = device->next)
+        start_on(timeline, device);
+}
+
 /* Returns the next virtual time at which something happens without a new operation. */
 static uint64_t next_event(const struct timeline *timeline)
 {
     uint64_t next = NEVER;
-    double load = overload(timeline);
+    measure_loads(timeline);
     for (size_t i = 0; i < timeline->running_count; i++) {
         const struct timeline_op *op = timeline->running[i];
         if (is_overdue(op)) continue;
-        double wait = left_ns(op) / rate(op, load);
+        double wait = left_ns(op) / rate(op);
         uint64_t at = timeline->now_ns;
         if (wait > 0) at += (uint64_t)wait + ((double)(uint64_t)wait < wait);
         if (at < next) next = at;
     }
-    if (next != NEVER && next_clearing(timeline) < next) next = next_clearing(timeline);
-    const struct timeline_op *in_turn = kernel_in_turn(timeline);
-    if (in_turn != NULL && in_turn->phase != CLOCK_QUEUED && impatient_at(timeline) < next)
-        next = impatient_at(timeline);
+    for (const struct clock_device *device = timeline->devices; device != NULL;
+         device = device->next) {
+        const uint64_t clearing = next_clearing(device, timeline->now_ns);
+        if (next != NEVER && clearing < next) next = clearing;
+        const struct timeline_op *in_turn = kernel_in_turn(timeline, device);
+        if (in_turn != NULL && in_turn->phase != CLOCK_QUEUED && impatient_at(device) < next)
+            next = impatient_at(device);
+    }
     const struct clock_queue *queue;
     struct timeline_context *context = timeline->contexts;
     unsigned index = 0;
@@ -644,22 +706,22 @@ static void end_running(struct timeline *timeline, size_t index)
 {
     struct timeline_op *op = timeline->running[index];
     timeline->running[index] = timeline->running[--timeline->running_count];
-    timeline->engines[op->work.kind]--;
+    op->device->engines[op->work.kind]--;
     /* Its cost may have become known only after its end. */
     double over = op->done_ns - op->cost.duration_ns;
     op->end_ns = timeline->now_ns - (over > 1 ? (uint64_t)over : 0);
     if (op->end_ns < op->start_ns) op->end_ns = op->start_ns;
-    past_note(timeline, op);
+    past_note(op);
     cache_end(op);
     end(op);
 }
 
 static void pass_time(struct timeline *timeline, uint64_t until)
 {
-    double load = overload(timeline);
+    measure_loads(timeline);
     for (size_t i = 0; i < timeline->running_count; i++) {
         struct timeline_op *op = timeline->running[i];
-        op->done_ns += (double)(until - timeline->now_ns) * rate(op, load);
+        op->done_ns += (double)(until - timeline->now_ns) * rate(op);
     }
     timeline->now_ns = until;
     /* By number, so that operations with equal ends settle in order of submission. */

@@ -5,13 +5,14 @@
 #ifndef OVERLAP_TIMELINE_CLOCK_H
 #define OVERLAP_TIMELINE_CLOCK_H
 
+#include "emulator/timeline/work.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct timeline;
 struct timeline_context;
 struct timeline_op;
-struct timeline_work;
 
 enum { CACHE_PIECES = 1024 };
 
@@ -70,6 +71,28 @@ struct clock_turn {
     uint64_t since_ns;
 };
 
+/* An operation that ended lately, for operations of a host thread whose clock is behind. */
+struct clock_past {
+    enum timeline_kind kind;
+    uint64_t context, start_ns, end_ns;
+    struct timeline_cost cost;
+};
+enum { CLOCK_PAST = 1024 };
+
+/* What the contexts of one device share. Devices slow each other in nothing. */
+struct clock_device {
+    unsigned number;
+    struct clock_cache cache;
+    unsigned engines[TIMELINE_KIND_COUNT];  /* operations of each kind that are running */
+    uint64_t clear_from_ns, clear_until_ns; /* while freed memory is cleared */
+    struct clock_turn
+        turns[TIMELINE_KIND_COUNT];     /* one per copy engine; TIMELINE_KERNEL: of kernels */
+    double load;                        /* while time passes: by how much it is overloaded, or 1 */
+    struct clock_past past[CLOCK_PAST]; /* a ring */
+    uint64_t past_count;
+    struct clock_device *next;
+};
+
 enum { QUEUE_IN, QUEUE_OUT, QUEUE_INSIDE, QUEUE_COMPUTE, QUEUE_COUNT, QUEUE_NONE = QUEUE_COUNT };
 
 /* ---- for the order (timeline.c) -------------------------------------------------------------- */
@@ -77,6 +100,10 @@ enum { QUEUE_IN, QUEUE_OUT, QUEUE_INSIDE, QUEUE_COMPUTE, QUEUE_COUNT, QUEUE_NONE
 /* Returns the queue, of QUEUE_IN and so on, for such work; `latest` is the queue of the stream's
  * latest work. */
 int clock_queue_of(const struct timeline_work *work, int latest);
+/* Returns the device of that number, which exists from then on; NULL: no memory. clock_devices_end
+ * frees all. */
+struct clock_device *clock_device(struct timeline *timeline, unsigned number);
+void clock_devices_end(struct timeline *timeline);
 /* Takes in an operation of `context` whose dependencies are complete. */
 void clock_enter(struct timeline_op *op, struct timeline_context *context);
 /* Ends, at the present virtual time, what is left of a context whose operations have run or are

@@ -12,8 +12,7 @@ enum {
     MAX_CONNECTIONS = 32,
     QUEUES = MAX_CONNECTIONS * QUEUE_COUNT,
     EXPECTATIONS = 1024,
-    MAX_RUNNING = 256, /* more than the resident grids plus one operation per engine */
-    MAX_PAST = 1024,
+    EACH_RUNNING = 256, /* more than the resident grids plus one operation per engine */
 };
 
 enum order_state {
@@ -34,6 +33,7 @@ struct timeline_edges {
 struct timeline_op {
     unsigned references; /* the caller's, the timeline's until settled, one per edge */
     struct timeline *timeline;
+    struct clock_device *device;
     struct timeline_work work;
     uint64_t number;  /* by submission; dependencies have smaller ones */
     uint64_t context; /* its number */
@@ -91,6 +91,7 @@ struct timeline_stream {
 
 struct timeline_context {
     struct timeline *timeline;
+    struct clock_device *device;
     uint64_t number;
     uint64_t streams_made;
     struct timeline_stream *streams;
@@ -123,21 +124,10 @@ struct timeline {
     size_t ready_count, ready_room;
 
     uint64_t now_ns;
-    struct clock_cache cache;
-    struct timeline_op *running[MAX_RUNNING];
+    struct clock_device *devices;
+    unsigned device_count;
+    struct timeline_op **running; /* room for EACH_RUNNING of each device */
     size_t running_count;
-    unsigned engines[TIMELINE_KIND_COUNT];  /* operations of each kind that are running */
-    uint64_t clear_from_ns, clear_until_ns; /* while freed memory is cleared */
-    struct clock_turn
-        turns[TIMELINE_KIND_COUNT]; /* one per copy engine; TIMELINE_KERNEL: of kernels */
-    /* A ring of operations that ended lately, for operations of a host thread whose clock is
-     * behind. */
-    struct clock_past {
-        enum timeline_kind kind;
-        uint64_t context, start_ns, end_ns;
-        struct timeline_cost cost;
-    } past[MAX_PAST];
-    uint64_t past_count;
     struct {
         uint64_t signature;
         struct timeline_cost cost;

@@ -126,6 +126,7 @@ void timeline_destroy(struct timeline *timeline)
     assert(timeline->unrun_count == 0 && timeline->unsettled_count == 0);
     happens_end(&timeline->happens);
     free(timeline->ready);
+    clock_devices_end(timeline);
     free(timeline);
 }
 
@@ -142,10 +143,12 @@ static uint64_t random_below(struct timeline *timeline, uint64_t bound)
 
 /* ---- contexts and streams -------------------------------------------------------------------- */
 
-struct timeline_context *timeline_context_create(struct timeline *timeline)
+struct timeline_context *timeline_context_create(struct timeline *timeline, unsigned device)
 {
-    struct timeline_context *context = calloc(1, sizeof *context);
+    struct clock_device *on = clock_device(timeline, device);
+    struct timeline_context *context = on != NULL ? calloc(1, sizeof *context) : NULL;
     if (context == NULL) return NULL;
+    context->device = on;
     context->timeline = timeline;
     context->number = ++timeline->contexts_made;
     context->next = timeline->contexts;
@@ -293,8 +296,7 @@ static void has_run(struct timeline_op *op)
     timeline_op_release(op);
 }
 
-/* Runs a ready operation. Returns false when `run` returned TIMELINE_NOT_YET; the operation is then
- * ready again. */
+/* Runs a ready operation. False: `run` returned TIMELINE_NOT_YET, and it is ready again. */
 static bool run(struct timeline_op *op)
 {
     enum timeline_ran ran = TIMELINE_RAN;
@@ -476,7 +478,7 @@ static bool only_others_are_before(const struct timeline_stream *stream,
     return false;
 }
 
-/* Creates an operation that no other refers to yet. Returns NULL when the host has no memory. */
+/* Creates an operation that no other refers to yet; NULL: no memory. */
 static struct timeline_op *op_create(const struct timeline_stream *stream, unsigned lane,
                                      const struct timeline_work *work, uint64_t issue_ns,
                                      size_t before_count)

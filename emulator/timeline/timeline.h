@@ -59,9 +59,9 @@ void timeline_destroy(struct timeline *timeline);
 
 /* ---- contexts and streams -------------------------------------------------------------------- */
 
-/* Kernels of different contexts never overlap in virtual time. Returns NULL when the host has no
- * memory. */
-struct timeline_context *timeline_context_create(struct timeline *timeline);
+/* Kernels of different contexts of one device never overlap in virtual time; devices have nothing
+ * in common but the clock. Returns NULL when the host has no memory. */
+struct timeline_context *timeline_context_create(struct timeline *timeline, unsigned device);
 /* Abandons pending operations, then destroys the context and its streams. */
 void timeline_context_destroy(struct timeline_context *context);
 /* The context's pending operations will not run; operations that depend on them no longer wait. */
@@ -139,8 +139,9 @@ uint64_t timeline_op_number(const struct timeline_op *op);
  * to wait; 0: there was room at once. */
 uint64_t timeline_make_room(struct timeline *timeline);
 
-/* The device clears `bytes` of freed memory, from `now_ns` on, while it does other work. */
-void timeline_clear(struct timeline *timeline, uint64_t bytes, uint64_t now_ns);
+/* The device of that number clears `bytes` of freed memory, from `now_ns` on, while it does other
+ * work. */
+void timeline_clear(struct timeline *timeline, unsigned device, uint64_t bytes, uint64_t now_ns);
 
 /* ---- waiting and querying -------------------------------------------------------------------- */
 

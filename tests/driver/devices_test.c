@@ -205,25 +205,21 @@ static CUcontext use(int device)
     return context;
 }
 
-/* The copy is ordered after earlier and before later work of both devices, although it waits for no
- * stream itself.
- */
-START_TEST(a_copy_between_devices_stands_between_the_work_of_both)
+enum { WORDS = 64, BYTES = 4 * WORDS };
+
+/* Fills memory of both devices in streams of such flags, copies it from the first one to the second
+ * in the default stream of either, and writes to both again. */
+static void copy_between(int way, unsigned flags, uint32_t values[WORDS])
 {
-    enum { N = 64, BYTES = 4 * N };
-    const int way = _i / ORDERS;
     CUcontext contexts[2];
     CUdeviceptr p[2];
     CUstream streams[2];
-    uint32_t values[N];
-    setenv("OVERLAP_DEVICES", "2", 1);
-    test_begin(_i % ORDERS);
     OK(cuInit(0));
     for (int i = 0; i < 2; i++) {
         contexts[i] = use(i);
         p[i] = test_device(BYTES);
-        OK(cuStreamCreate(&streams[i], i == 0 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
-        OK(cuMemsetD32Async(p[i], 7u + (unsigned)i, N, streams[i]));
+        OK(cuStreamCreate(&streams[i], flags));
+        OK(cuMemsetD32Async(p[i], 7u + (unsigned)i, WORDS, streams[i]));
     }
     OK(cuCtxSetCurrent(contexts[way & 1])); /* of the source or of the destination */
     OK(way & 2 ? cuMemcpy(p[1], p[0], BYTES)
@@ -233,7 +229,52 @@ START_TEST(a_copy_between_devices_stands_between_the_work_of_both)
         OK(cuMemsetD32Async(p[i], 1, 8, streams[i]));
     }
     OK(cuMemcpyDtoH(values, p[1], BYTES));
-    for (int k = 0; k < N; k++) ck_assert_uint_eq(values[k], k < 8 ? 1u : 7u);
+    for (int i = 0; i < 2; i++) {
+        OK(cuCtxSetCurrent(contexts[i]));
+        OK(cuCtxSynchronize());
+    }
+}
+
+/* The copy takes part in the default streams of both devices. */
+START_TEST(a_copy_between_devices_stands_between_the_work_of_both)
+{
+    uint32_t values[WORDS];
+    setenv("OVERLAP_DEVICES", "2", 1);
+    test_begin(_i % ORDERS);
+    copy_between(_i / ORDERS, CU_STREAM_DEFAULT, values);
+    for (int k = 0; k < WORDS; k++) ck_assert_uint_eq(values[k], k < 8 ? 1u : 7u);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "race"), 0);
+}
+END_TEST
+
+/* Streams that do not wait for a default stream do not wait for such a copy either. */
+START_TEST(a_copy_between_devices_leaves_non_blocking_streams_alone)
+{
+    uint32_t values[WORDS];
+    setenv("OVERLAP_DEVICES", "2", 1);
+    setenv("OVERLAP_QUIET", "all", 1);
+    test_begin(_i % ORDERS);
+    copy_between(_i / ORDERS, CU_STREAM_NON_BLOCKING, values);
+    ck_assert_uint_ge(test_count(TRACE_FINDING, 0, "race"), 2);
+}
+END_TEST
+
+/* So does a copy of another context's memory, also on the same device. */
+START_TEST(a_copy_of_another_contexts_memory_stands_in_its_default_stream)
+{
+    CUcontext contexts[2];
+    CUstream stream;
+    CUdeviceptr p;
+    uint32_t values[WORDS];
+    test_begin(_i);
+    OK(cuInit(0));
+    for (int i = 0; i < 2; i++) OK(cuCtxCreate(&contexts[i], NULL, 0, 0));
+    p = test_device(BYTES);
+    OK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    OK(cuMemsetD32Async(p, 7, WORDS, stream));
+    OK(cuCtxSetCurrent(contexts[0]));
+    OK(cuMemcpyDtoH(values, p, BYTES));
+    for (int k = 0; k < WORDS; k++) ck_assert_uint_eq(values[k], 7);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "race"), 0);
 }
 END_TEST
@@ -325,7 +366,7 @@ START_TEST(virtual_memory_is_of_the_device_that_it_was_made_on)
     unsigned long long flags = 77;
     CUdeviceptr p;
     unsigned seen = 0;
-    OK(start("2", NULL));
+    OK(start("h100,a100,a100", NULL));
     for (int i = 0; i < 2; i++) contexts[i] = use(i);
     const size_t first = free_memory(contexts[0]), second = free_memory(contexts[1]);
     OK(cuMemAddressReserve(&p, size, 0, 0, 0));
@@ -344,22 +385,39 @@ START_TEST(virtual_memory_is_of_the_device_that_it_was_made_on)
     FAILS(CUDA_ERROR_INVALID_DEVICE, cuMemSetAccess(p, size, &access, 1));
     OK(cuMemGetAccess(&flags, &access.location, p));
     ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
-    on.location.id = 2;
+    access.location.id = 2; /* a peer */
+    OK(cuMemSetAccess(p, size, &access, 1));
+    OK(cuMemGetAccess(&flags, &access.location, p));
+    ck_assert_uint_eq(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    on.location.id = 3;
     FAILS(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&handle, size, &on, 0));
 }
 END_TEST
 
-START_TEST(none_is_a_peer_of_another)
+static const struct {
+    const char *there;
+    int access, atomics;
+} links[] = {
+    {"2", 1, 1},     {"h200,h200", 1, 1},       {"h100,h200", 0, 0},
+    {"t4,t4", 1, 0}, {"rtx4060,rtx4060", 0, 0},
+};
+
+START_TEST(gpus_of_one_kind_are_peers_if_they_have_a_link)
 {
     int value = -1;
-    OK(start("2", NULL));
+    CUcontext contexts[2];
+    OK(start(links[_i].there, NULL));
     OK(cuDeviceCanAccessPeer(&value, 0, 1));
-    ck_assert_int_eq(value, 0);
+    ck_assert_int_eq(value, links[_i].access);
     value = -1;
     OK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
-    ck_assert_int_eq(value, 0);
+    ck_assert_int_eq(value, links[_i].access);
+    OK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, 1, 0));
+    ck_assert_int_eq(value, links[_i].atomics);
     FAILS(CUDA_ERROR_INVALID_DEVICE,
           cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 1));
+    for (int i = 0; i < 2; i++) contexts[i] = use(i);
+    ck_assert_int_eq(cuCtxEnablePeerAccess(contexts[0], 0) == CUDA_SUCCESS, links[_i].access);
 }
 END_TEST
 
@@ -423,10 +481,15 @@ int main(void)
     tcase_add_loop_test(tests, work_is_done_on_every_device, 0, ORDERS);
     tcase_add_loop_test(tests, a_copy_between_devices_stands_between_the_work_of_both, 0,
                         4 * ORDERS);
+    tcase_add_loop_test(tests, a_copy_between_devices_leaves_non_blocking_streams_alone, 0,
+                        4 * ORDERS);
+    tcase_add_loop_test(tests, a_copy_of_another_contexts_memory_stands_in_its_default_stream, 0,
+                        ORDERS);
     tcase_add_test(tests, every_device_has_a_primary_context);
     tcase_add_test(tests, stream_ordered_memory_is_its_pools);
     tcase_add_test(tests, virtual_memory_is_of_the_device_that_it_was_made_on);
-    tcase_add_test(tests, none_is_a_peer_of_another);
+    tcase_add_loop_test(tests, gpus_of_one_kind_are_peers_if_they_have_a_link, 0,
+                        sizeof links / sizeof *links);
     tcase_add_test(tests, the_limits_are_the_gpus);
     tcase_add_test(tests, every_gpu_has_room_for_blocks);
     suite_add_tcase(suite, tests);

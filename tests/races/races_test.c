@@ -84,7 +84,7 @@ static void begin(enum timeline_order order)
     memset(&found, 0, sizeof found);
     timeline = timeline_create(&(struct timeline_settings){
         .order = order, .seed = 3, .connections = 8, .pause = no_pause});
-    struct timeline_context *context = timeline_context_create(timeline);
+    struct timeline_context *context = timeline_context_create(timeline, 0);
     one = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
     two = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
     races = races_create(timeline, report, NULL);

@@ -22,7 +22,7 @@ static void start_with(enum timeline_order order, unsigned connections)
 {
     timeline = timeline_create(
         &(struct timeline_settings){.order = order, .seed = 7, .connections = connections});
-    context = timeline_context_create(timeline);
+    context = timeline_context_create(timeline, 0);
     host_ns = 0;
 }
 
@@ -385,13 +385,13 @@ START_TEST(freed_memory_is_cleared_beside_the_work)
     for (int i = 0; i < 2; i++) {
         start_with(TIMELINE_LATEST, 8);
         make_streams(1);
-        timeline_clear(timeline, 1ull << 30, 0);
+        timeline_clear(timeline, 0, 1ull << 30, 0);
         timeline_op_release(kernel(streams[0], costs[i]));
         WITHIN(expected[i], 1.02, wait_for_all());
     }
     start_with(TIMELINE_LATEST, 8);
     make_streams(1);
-    timeline_clear(timeline, 1ull << 30, 0);
+    timeline_clear(timeline, 0, 1ull << 30, 0);
     host_ns = 3000000; /* then it is over */
     struct timeline_op *op = kernel(streams[0], &reads);
     timeline_context_finish(context);
@@ -459,7 +459,7 @@ START_TEST(kernels_of_two_contexts_never_overlap_whoever_is_behind)
     const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
     struct timeline_op *ops[4];
     start_with(TIMELINE_LATEST, 8);
-    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_context *other = timeline_context_create(timeline, 0);
     struct timeline_stream *a = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
     struct timeline_stream *b = timeline_stream_create(other, TIMELINE_NON_BLOCKING, 0);
     host_ns = 500000;
@@ -482,7 +482,7 @@ END_TEST
 START_TEST(kernels_of_two_contexts_never_overlap)
 {
     start_with(TIMELINE_LATEST, 8);
-    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_context *other = timeline_context_create(timeline, 0);
     struct timeline_stream *a = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
     struct timeline_stream *b = timeline_stream_create(other, TIMELINE_NON_BLOCKING, 0);
     const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
@@ -500,10 +500,43 @@ START_TEST(kernels_of_two_contexts_never_overlap)
 }
 END_TEST
 
+START_TEST(devices_slow_each_other_in_nothing)
+{
+    const struct timeline_cost all = {.duration_ns = 1e6, .issue = 1, .traffic = 1, .room = 1};
+    const struct timeline_work copy = {.kind = TIMELINE_COPY_IN, .bytes = 16u << 20};
+    struct timeline_stream *in_one[2], *in_two[2];
+    struct timeline_op *kernels[2], *copies[2];
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_context *other = timeline_context_create(timeline, 1);
+    for (int i = 0; i < 2; i++) {
+        struct timeline_context *of = i ? other : context;
+        in_one[i] = timeline_stream_create(of, TIMELINE_NON_BLOCKING, 0);
+        in_two[i] = timeline_stream_create(of, TIMELINE_NON_BLOCKING, 0);
+        kernels[i] = kernel(in_one[i], &all);
+        copies[i] = timeline_submit(in_two[i], &copy, host_ns, NULL, 0);
+    }
+    timeline_context_finish(context);
+    timeline_context_finish(other);
+    for (struct timeline_op **two = kernels;; two = copies) {
+        ck_assert_uint_lt(timeline_op_start(two[1]), timeline_op_end(two[0]));
+        const uint64_t lengths[2] = {timeline_op_end(two[0]) - timeline_op_start(two[0]),
+                                     timeline_op_end(two[1]) - timeline_op_start(two[1])};
+        ck_assert_uint_eq(lengths[0], lengths[1]);
+        if (two == copies) break;
+        ck_assert_uint_lt(lengths[0], 1100000);
+    }
+    for (int i = 0; i < 2; i++) {
+        timeline_op_release(kernels[i]);
+        timeline_op_release(copies[i]);
+    }
+    stop();
+}
+END_TEST
+
 START_TEST(a_kernel_that_nobody_waits_for_ends_for_another_context)
 {
     start_with(TIMELINE_LATEST, 8);
-    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_context *other = timeline_context_create(timeline, 0);
     make_streams(1);
     struct timeline_op *unknown = kernel(streams[0], &kernel_cost), *ops[3];
     host_ns += 100000;
@@ -830,6 +863,7 @@ int main(void)
     tcase_add_test(tcase, a_thread_whose_clock_is_behind_finds_the_device_as_it_was);
     tcase_add_test(tcase, kernels_of_two_contexts_never_overlap_whoever_is_behind);
     tcase_add_test(tcase, kernels_of_two_contexts_never_overlap);
+    tcase_add_test(tcase, devices_slow_each_other_in_nothing);
     tcase_add_test(tcase, a_kernel_that_nobody_waits_for_ends_for_another_context);
     tcase_add_loop_test(tcase, what_was_copied_in_over_what_was_there_is_in_the_cache,
                         TIMELINE_LATEST, TIMELINE_RANDOM + 1);

@@ -23,7 +23,7 @@ static void begin(int order)
     now = 0;
     timeline = timeline_create(&(struct timeline_settings){
         .order = orders[order], .seed = 7, .connections = 8, .pause = no_pause});
-    context = timeline_context_create(timeline);
+    context = timeline_context_create(timeline, 0);
 }
 
 static struct timeline_stream *stream(enum timeline_stream_kind kind)

@@ -81,7 +81,7 @@ static void begin(enum timeline_order order, uint64_t seed)
     now = 0;
     timeline = timeline_create(
         &(struct timeline_settings){.order = order, .seed = seed, .connections = 8, .pause = pass});
-    context = timeline_context_create(timeline);
+    context = timeline_context_create(timeline, 0);
 }
 
 static struct timeline_stream *stream(enum timeline_stream_kind kind)
@@ -419,7 +419,7 @@ END_TEST
 START_TEST(abandoned_work_does_not_run_and_holds_nobody_up)
 {
     begin(TIMELINE_LATEST, 0);
-    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_context *other = timeline_context_create(timeline, 0);
     struct timeline_stream *a = stream(TIMELINE_BLOCKING);
     struct timeline_stream *b = timeline_stream_create(other, TIMELINE_BLOCKING, 0);
     put(a, "1");

@@ -1,4 +1,4 @@
-/* Device queries: name, UUID, attributes, PCI address, peers. */
+/* Device queries: name, UUID, attributes, PCI address, links. */
 #include "emulator/driver/core/core.h"
 
 #include <stdio.h>
@@ -147,7 +147,7 @@ CUresult driver_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice
     NEED_POINTER(canAccessPeer);
     NEED_DEVICE(dev);
     NEED_DEVICE(peerDev);
-    *canAccessPeer = 0; /* no device is a peer of another device or of itself */
+    *canAccessPeer = device_link(dev, peerDev) != DEVICE_UNLINKED; /* never of itself */
     return CUDA_SUCCESS;
 }
 
@@ -159,9 +159,14 @@ CUresult driver_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib
     NEED_DEVICE(dstDevice);
     if (srcDevice == dstDevice) return CUDA_ERROR_INVALID_DEVICE;
     if ((int)attrib < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
-        attrib > CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED)
+        attrib > CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
         return CUDA_ERROR_INVALID_VALUE;
-    *value = 0;
+    const enum device_link link = device_link(srcDevice, dstDevice);
+    *value = attrib == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ? link == DEVICE_NVLINK
+             : attrib == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED ||
+                     attrib == CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED
+                 ? link != DEVICE_UNLINKED
+                 : 0;
     return CUDA_SUCCESS;
 }
 

@@ -165,6 +165,23 @@ CUresult devices_read(uint64_t memory, size_t gpu)
     return refusal;
 }
 
+/* ---- links between devices ---------------------------------------------------------------------
+ */
+
+#define GPU(name) GPU_##name,
+enum { GPUS(GPU) GPU_COUNT };
+#undef GPU
+
+enum device_link device_link(int ordinal, int other)
+{
+    static const enum device_link links[GPU_COUNT] = {
+        [GPU_h100] = DEVICE_NVLINK, [GPU_h200] = DEVICE_NVLINK,      [GPU_a100] = DEVICE_NVLINK,
+        [GPU_t4] = DEVICE_PCIE,     [GPU_rtx4060] = DEVICE_UNLINKED,
+    };
+    const size_t gpu = device_at(ordinal)->gpu;
+    return ordinal != other && gpu == device_at(other)->gpu ? links[gpu] : DEVICE_UNLINKED;
+}
+
 /* ---- device attributes ----------------------------------------------------------------------- */
 
 /* Indexed by attribute, because launches look some of them up. */
@@ -186,10 +203,6 @@ static const struct {
 #include "trace/limits.def"
 #undef LIMIT
 };
-
-#define GPU(name) GPU_##name,
-enum { GPUS(GPU) GPU_COUNT };
-#undef GPU
 
 static const struct {
     bool known;

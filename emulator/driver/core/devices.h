@@ -8,9 +8,8 @@
  *                          launch that no GPU has (trace/limits.def): t4+:2G. 0: no device
  *   CUDA_VISIBLE_DEVICES   the devices that the program sees, in this order: numbers or UUIDs
  *
- * Device attributes are queried in core/device.c. Contexts work on every device, but there is one
- * virtual clock, modelled on the first visible device; the contexts of all devices share it by
- * taking turns, like the contexts of one GPU. No device is a peer of another.
+ * Device attributes are queried in core/device.c. Devices work side by side, but there is one
+ * virtual clock, and the times of all are modelled on the first visible device.
  *
  * Source of what is visible: CUDA Programming Guide, "CUDA Environment Variables".
  */
@@ -47,6 +46,11 @@ const struct device *device_there(unsigned number);
 /* The ordinal of the device of the calling thread's current context, else 0. Valid once cuInit has
  * succeeded. */
 int device_current(void);
+
+/* How two devices reach each other's memory. They do if they are the same GPU, and it is one that
+ * has such a link. */
+enum device_link { DEVICE_UNLINKED, DEVICE_PCIE, DEVICE_NVLINK };
+enum device_link device_link(int ordinal, int other);
 
 /* Writes the value of an attribute. Returns false if no device has an attribute of that number. */
 bool device_attribute(int ordinal, int attribute, int *value);

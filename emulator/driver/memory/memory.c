@@ -123,6 +123,7 @@ static bool release_after_work(const struct memory_region *region)
  */
 static void context_release_memory(const struct context *context)
 {
+    peers_forget(context);
     for (size_t i = memory_count(); i-- > 0;) {
         const struct memory_region *region = memory_at(i);
         if (region->context != context->object.id) continue;
@@ -201,8 +202,9 @@ CUresult driver_cuMemFree(CUdeviceptr dptr)
         (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
         return region_refuse_free(dptr, CUDA_ERROR_INVALID_VALUE);
     const size_t size = region->kind == MEMORY_DEVICE ? region->size : 0;
+    const unsigned device = region->device;
     if (!release_after_work(region)) return region_refuse_free(dptr, CUDA_ERROR_INVALID_VALUE);
-    timeline_clear(driver.timeline, size, thread.clock_ns);
+    timeline_clear(driver.timeline, device, size, thread.clock_ns);
     return CUDA_SUCCESS;
 }
 
@@ -325,7 +327,8 @@ CUresult driver_cuMemGetInfo(size_t *free, size_t *total)
 CUresult driver_cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     const struct memory_region *region = memory_find(dptr);
-    if (region == NULL) return CUDA_ERROR_NOT_FOUND;
+    if (region == NULL || !peers_may_access(thread_context(), region, false))
+        return CUDA_ERROR_NOT_FOUND;
     struct virtual_map map = {.base = region->address, .size = region->size};
     virtual_find(dptr, &map);
     if (pbase != NULL) *pbase = map.base;

@@ -22,6 +22,15 @@
  * call. */
 void memory_room_begin(void);
 
+/* ---- contexts and devices (peers.c) ------------------------------------------------------- */
+
+/* May kernels and fills of the context use the region, which is live? */
+bool peers_may_access(const struct context *context, const struct memory_region *region,
+                      bool writes);
+/* The other context to which the device memory at `address` belongs; NULL: it is the context's own,
+ * or the host's, or nobody's. */
+const struct context *peers_owner(const struct context *context, uint64_t address);
+
 /* ---- arrays ------------------------------------------------------------------------------- */
 
 struct array {

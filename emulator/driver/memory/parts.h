@@ -26,6 +26,9 @@ void region_note_free(uint64_t address);
 /* The region's context; NULL: gone, or it has none. */
 struct context *region_context(const struct memory_region *region);
 
+/* The context ends: forgets whom it may access, and who may access it. */
+void peers_forget(const struct context *context);
+
 /* ---- pools -------------------------------------------------------------------------------- */
 
 /* The region is not in use any more; and its memory has returned to its pool, if it has one. */
@@ -33,6 +36,8 @@ void pool_unused(const struct memory_region *region);
 void pool_returned(const struct memory_region *region);
 /* The region's pool; NULL: not from a pool, or the pool was destroyed. */
 CUmemoryPool pool_handle(const struct memory_region *region);
+/* Was the device given access to the region's pool? */
+bool pool_is_open(const struct memory_region *region, int device);
 
 /* ---- managed memory ----------------------------------------------------------------------- */
 
@@ -50,6 +55,8 @@ struct virtual_map {
 };
 /* Returns false, and changes nothing, if nothing is mapped at the address. */
 bool virtual_find(CUdeviceptr ptr, struct virtual_map *found);
+/* Finds the device's access to a region that cuMemMap made; false: another one did. */
+bool virtual_access(const struct memory_region *region, int device, CUmemAccess_flags *access);
 /* Returns true for memory that cuIpcGetMemHandle shares. */
 bool ipc_can_share(const struct memory_region *region);
 /* Frees memory of a graph outside of any graph: in `stream`, or at once if that is NULL. */

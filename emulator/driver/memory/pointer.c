@@ -32,6 +32,13 @@ static bool is_host_memory(const struct memory_region *region)
     return region->kind == MEMORY_PINNED || region->kind == MEMORY_MANAGED;
 }
 
+/* May the current context's kernels use it? */
+static bool is_within_reach(const struct memory_region *region)
+{
+    const struct context *context = thread_context();
+    return context == NULL || peers_may_access(context, region, false);
+}
+
 /* An attribute of an address inside `region`. */
 static uint64_t answer(CUpointer_attribute attribute, CUdeviceptr ptr,
                        const struct memory_region *region)
@@ -50,7 +57,7 @@ static uint64_t answer(CUpointer_attribute attribute, CUdeviceptr ptr,
         return region->kind == MEMORY_PINNED || region->on_host ? CU_MEMORYTYPE_HOST
                                                                 : CU_MEMORYTYPE_DEVICE;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        return ptr;
+        return is_within_reach(region) ? ptr : 0;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         return is_host_memory(region) ? ptr : 0;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
@@ -100,7 +107,8 @@ CUresult driver_cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
     NEED_POINTER(data);
     const struct memory_region *region = memory_find(ptr);
     if (region == NULL || (size_t)attribute >= sizeof sizes || sizes[attribute] == 0 ||
-        (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER && !is_host_memory(region)))
+        (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER && !is_host_memory(region)) ||
+        (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER && !is_within_reach(region)))
         return CUDA_ERROR_INVALID_VALUE;
     const uint64_t value = answer(attribute, ptr, region);
     memcpy(data, &value, sizes[attribute]); /* little-endian: the low bytes come first */

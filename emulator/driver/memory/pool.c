@@ -16,6 +16,7 @@ struct pool {
     uint64_t taken; /* bytes whose free has not run yet, even if it was requested */
     uint64_t most;  /* bytes in use at once, CUmemPoolProps.maxSize; 0: any number */
     int device;     /* its ordinal */
+    uint32_t open;  /* bitmap of other devices that have access */
     bool shareable; /* made to be shared with other processes */
     struct pool *next;
 };
@@ -67,6 +68,17 @@ void pool_returned(const struct memory_region *region)
 CUmemoryPool pool_handle(const struct memory_region *region)
 {
     return (CUmemoryPool)pool_of(region);
+}
+
+static bool is_open(const struct pool *pool, int device)
+{
+    return device == pool->device || (pool->open >> device & 1) != 0;
+}
+
+bool pool_is_open(const struct memory_region *region, int device)
+{
+    const struct pool *pool = pool_of(region);
+    return pool != NULL && is_open(pool, device);
 }
 
 /* ---- pools ------------------------------------------------------------------------------- */
@@ -277,9 +289,13 @@ CUresult driver_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType typ
 /* A pool's own device always keeps the access to read and write. */
 static CUresult check_access(const struct pool *pool, const CUmemAccessDesc *access)
 {
+    const int device = access->location.id;
     if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
-    if (access->location.id != pool->device || access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+    if (device < 0 || device >= devices_count()) return CUDA_ERROR_INVALID_DEVICE;
+    if (device == pool->device ? access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE
+                               : device_link(device, pool->device) == DEVICE_UNLINKED)
         return CUDA_ERROR_INVALID_DEVICE;
+    if (access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) return CUDA_SUCCESS;
     if (access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ) return CUDA_ERROR_NOT_SUPPORTED;
     return access->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS
                                                                : CUDA_ERROR_INVALID_VALUE;
@@ -287,10 +303,15 @@ static CUresult check_access(const struct pool *pool, const CUmemAccessDesc *acc
 
 CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-    const struct pool *found = object_find(pool, OBJECT_POOL);
+    struct pool *found = object_find(pool, OBJECT_POOL);
     NEED_POINTER(map);
     NEED_POINTER(found);
     for (size_t i = 0; i < count; i++) TRY(check_access(found, &map[i]));
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t device = 1u << map[i].location.id;
+        found->open &= ~device;
+        if (map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) found->open |= device;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -303,8 +324,8 @@ CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
     if (found == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id < 0 ||
         location->id >= devices_count())
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = location->id == found->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-                                           : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    *flags = is_open(found, location->id) ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                          : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
 }
 

@@ -15,6 +15,7 @@
 #include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { GRANULARITY = 2 << 20 }; /* bytes, of all sizes and addresses here */
@@ -32,7 +33,7 @@ struct map {
     struct map *next; /* list of the reservation, by address */
     struct allocation *allocation;
     uint64_t address, size;
-    CUmemAccess_flags access;
+    CUmemAccess_flags access[MEMORY_DEVICES]; /* by ordinal; of the host's memory, all the same */
 };
 
 struct reservation {
@@ -227,9 +228,13 @@ CUresult driver_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *han
 
 /* ---- maps -------------------------------------------------------------------------------- */
 
-static bool reachable(const struct map *map)
+/* The access of the device that has most. */
+static CUmemAccess_flags most_access(const struct map *map)
 {
-    return map->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    CUmemAccess_flags most = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    for (int device = 0; device < MEMORY_DEVICES; device++)
+        if (map->access[device] > most) most = map->access[device];
+    return most;
 }
 
 static bool is_on_host(const struct map *map)
@@ -249,7 +254,8 @@ static const struct map *run_end(const struct map *first, uint64_t *end)
 {
     const struct map *map = first;
     for (*end = map->address;
-         map != NULL && map->address == *end && map->access == first->access &&
+         map != NULL && map->address == *end &&
+         memcmp(map->access, first->access, sizeof map->access) == 0 &&
          is_on_host(map) == is_on_host(first) && device_of(map) == device_of(first);
          map = map->next)
         *end += map->size;
@@ -271,13 +277,13 @@ static CUresult show(const struct reservation *reservation)
     while (map != NULL) {
         uint64_t end;
         const struct map *next = run_end(map, &end);
-        if (reachable(map) &&
+        if (most_access(map) != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
             memory_show(map->address, end - map->address,
                         &(struct memory_request){
                             .kind = MEMORY_DEVICE,
                             .id = ++driver.ids,
                             .caller = (uint64_t)(uintptr_t)thread.call.caller,
-                            .read_only = map->access == CU_MEM_ACCESS_FLAGS_PROT_READ,
+                            .read_only = most_access(map) == CU_MEM_ACCESS_FLAGS_PROT_READ,
                             .on_host = is_on_host(map),
                             .device = (unsigned)device_of(map),
                         }) == NULL)
@@ -354,8 +360,8 @@ CUresult driver_cuMemUnmap(CUdeviceptr ptr, size_t size)
     return show(reservation);
 }
 
-/* No device is a peer of another, so that access is for the memory's own device only; to memory of
- * the host, for every device and the host. */
+/* Access is for the memory's own device and those that are linked with it; to memory of the host,
+ * for every device and the host. */
 static CUresult check_access(const struct reservation *reservation, uint64_t address, uint64_t size,
                              const CUmemAccessDesc *access)
 {
@@ -366,12 +372,19 @@ static CUresult check_access(const struct reservation *reservation, uint64_t add
         return CUDA_ERROR_INVALID_VALUE;
     for (const struct map *map = reservation->maps; map != NULL; map = map->next)
         if (within(map, address, size) && !is_on_host(map) &&
-            (host || access->location.id != device_of(map)))
+            (host || (access->location.id != device_of(map) &&
+                      device_link(access->location.id, device_of(map)) == DEVICE_UNLINKED)))
             return CUDA_ERROR_INVALID_DEVICE;
     return flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
                    flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
+}
+
+static void allow(struct map *map, const CUmemAccessDesc *access)
+{
+    for (int device = 0; device < MEMORY_DEVICES; device++)
+        if (is_on_host(map) || device == access->location.id) map->access[device] = access->flags;
 }
 
 CUresult driver_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
@@ -384,7 +397,7 @@ CUresult driver_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDe
     for (size_t i = 0; i < count; i++) TRY(check_access(reservation, ptr, size, &desc[i]));
     hide(reservation);
     for (struct map *map = reservation->maps; map != NULL; map = map->next)
-        if (within(map, ptr, size)) map->access = desc[count - 1].flags;
+        for (size_t i = 0; i < count && within(map, ptr, size); i++) allow(map, &desc[i]);
     return show(reservation);
 }
 
@@ -394,6 +407,13 @@ static const struct map *map_of(CUdeviceptr ptr)
     const struct map *map = reservation != NULL ? reservation->maps : NULL;
     while (map != NULL && ptr - map->address >= map->size) map = map->next;
     return map;
+}
+
+bool virtual_access(const struct memory_region *region, int device, CUmemAccess_flags *access)
+{
+    const struct map *map = region->mapped ? map_of(region->address) : NULL;
+    if (map != NULL) *access = map->access[device]; /* a region's maps all allow the same */
+    return map != NULL;
 }
 
 bool virtual_find(CUdeviceptr ptr, struct virtual_map *found)
@@ -421,8 +441,7 @@ CUresult driver_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *l
     if (map == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
     NEED_DEVICE(location->id);
-    *flags = location->id == device_of(map) ? (unsigned long long)map->access
-                                            : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    *flags = (unsigned long long)map->access[location->id];
     return CUDA_SUCCESS;
 }
 

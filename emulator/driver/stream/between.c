@@ -1,5 +1,5 @@
-/* What waits for other streams' work and they for it: copies between two devices, and events of a
- * whole context. */
+/* What waits for other streams' work and they for it: copies of other contexts' memory, and events
+ * of a whole context. */
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/stream/parts.h"
 
@@ -20,39 +20,18 @@ CUresult stream_await_early(struct stream *stream)
     return CUDA_SUCCESS;
 }
 
-/* With `op` NULL: makes `stream` wait for all work of the context. Otherwise makes all streams of
- * the context wait for `op`. The legacy default stream stands for all blocking streams. */
-static CUresult join(struct context *context, struct stream *stream, struct timeline_op *op)
-{
-    for (struct object *object = context->objects; object != NULL; object = object->next) {
-        struct stream *other = (struct stream *)object; /* valid if the object is a stream */
-        if (object->kind != OBJECT_STREAM || other == stream || other->captured != NULL) continue;
-        if (stream_is_blocking(other) && !stream_is_legacy(other)) continue;
-        struct timeline_op *mark = NULL;
-        CUresult code;
-        if (op != NULL) {
-            code = stream_come_behind(other, op);
-        } else {
-            code = operation_submit(operation_make(other, TRACE_WHAT_NONE, 0), other,
-                                    &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, &mark);
-            if (code == CUDA_SUCCESS) code = stream_come_behind(stream, mark);
-            timeline_op_release(mark);
-        }
-        if (code != CUDA_SUCCESS) return code;
-    }
-    return CUDA_SUCCESS;
-}
-
-CUresult stream_join_devices(struct stream *stream, const unsigned devices[2],
+/* The legacy default stream stands for all blocking streams. */
+CUresult stream_join_context(struct stream *stream, const struct context *other,
                              struct timeline_op *op)
 {
-    TRY(join(stream->object.context, stream, op));
-    for (int i = 0; i < 2; i++) {
-        struct context *context = driver.primary[devices[i]].context;
-        if (context != NULL && context->alive && context != stream->object.context)
-            TRY(join(context, stream, op));
-    }
-    return CUDA_SUCCESS;
+    struct timeline_op *mark = NULL;
+    if (other == NULL || !other->alive || other == stream->object.context) return CUDA_SUCCESS;
+    if (op != NULL) return stream_come_behind(other->legacy, op);
+    TRY(operation_submit(operation_make(other->legacy, TRACE_WHAT_NONE, 0), other->legacy,
+                         &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, &mark));
+    const CUresult code = stream_come_behind(stream, mark);
+    timeline_op_release(mark);
+    return code;
 }
 
 /* ---- events of a whole context ----------------------------------------------------------- */

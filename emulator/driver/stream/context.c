@@ -46,7 +46,7 @@ static CUresult context_start(struct context *context, bool implicit)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         context->limits[limits[i].limit] = limits[i].initial;
     context->number = ++driver.contexts;
-    context->time = timeline_context_create(driver.timeline);
+    context->time = timeline_context_create(driver.timeline, (unsigned)context->device);
     if (context->time == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     object_add(&context->object, OBJECT_CONTEXT);
     context->alive = true;
@@ -114,8 +114,7 @@ CUresult context_check(const struct context *context)
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-/* Finds the live context of a handle; otherwise returns the error and reports a finding. */
-static CUresult context_find(CUcontext handle, struct context **context)
+CUresult context_find(CUcontext handle, struct context **context)
 {
     *context = object_find(handle, OBJECT_CONTEXT);
     return *context != NULL ? context_check(*context) : CUDA_ERROR_INVALID_CONTEXT;
@@ -192,7 +191,7 @@ CUresult driver_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev
     NEED_DEVICE(dev);
     if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
     if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as an H100 does */
-    wait_for_others_on_gpus(NULL);
+    wait_for_others_on_gpus(dev, NULL);
     struct context *context = calloc(1, sizeof *context);
     if (context == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     context->flags = flags;
@@ -234,7 +233,7 @@ CUresult driver_cuCtxDestroy(CUcontext ctx)
     TRY(code);
     if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, never destroyed */
     thread.call.context = context->object.id;
-    wait_for_others_on_gpus(context);
+    wait_for_others_on_gpus(context->device, context);
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     context_end(context, false);
     /* Removed from the caller's stack only; in other threads it stays current, and its use is
@@ -531,21 +530,6 @@ CUresult driver_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPri
 CUresult driver_cuCtxResetPersistingL2Cache(void)
 {
     return CUDA_SUCCESS; /* there is no cache to reset */
-}
-
-CUresult driver_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
-{
-    struct context *peer;
-    if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    TRY(context_find(peerContext, &peer));
-    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED; /* nor is a context its own peer */
-}
-
-CUresult driver_cuCtxDisablePeerAccess(CUcontext peerContext)
-{
-    struct context *peer;
-    TRY(context_find(peerContext, &peer));
-    return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
 /* ---- profilers: no effect ---------------------------------------------------------------- */

@@ -233,13 +233,14 @@ CUresult wait_for_context_on_gpus(struct context *context)
     return waited_until(context, timeline_context_finish_on_gpus(context->time));
 }
 
-void wait_for_others_on_gpus(const struct context *but)
+void wait_for_others_on_gpus(int device, const struct context *but)
 {
     enum { CONTEXTS = 64 }; /* further contexts are not waited for */
     struct context *contexts[CONTEXTS];
     size_t count = 0;
     for (struct object *object = NULL; (object = object_next(object)) != NULL && count < CONTEXTS;)
-        if (object->kind == OBJECT_CONTEXT && (struct context *)object != but)
+        if (object->kind == OBJECT_CONTEXT && (struct context *)object != but &&
+            ((struct context *)object)->device == device)
             contexts[count++] = (struct context *)object;
     /* A wait releases the lock, so another thread may end one of them. */
     for (size_t i = 0; i < count; i++)

@@ -14,6 +14,8 @@
 
 /* Returns CUDA_ERROR_CONTEXT_IS_DESTROYED and reports a finding if the context was destroyed. */
 CUresult context_check(const struct context *context);
+/* Finds the live context of a handle; otherwise returns the error and reports a finding. */
+CUresult context_find(CUcontext handle, struct context **context);
 /* Sets the context's sticky error and abandons its pending work. As on a GPU, no other context of
  * the process works any more. */
 void context_fail(struct context *context, CUresult code);
@@ -89,14 +91,16 @@ CUresult wait_for_op(struct context *context, struct timeline_op *op);
  * for all contexts except `but` (NULL: for all). */
 CUresult wait_for_op_on_gpus(const struct stream *stream, struct timeline_op *op);
 CUresult wait_for_context_on_gpus(struct context *context);
-void wait_for_others_on_gpus(const struct context *but);
+void wait_for_others_on_gpus(int device, const struct context *but);
 
-/* For a copy between two devices' memories in a default stream or by a synchronous call. Such a
- * copy begins when all earlier work of both devices has ended, and later work of both begins when
- * the copy has ended. With `op` NULL `stream` is made to wait for the earlier work; otherwise all
- * streams of both devices wait for `op`. Source: CUDA Programming Guide, "Peer-to-Peer Memory
- * Copy"; cudaMemcpyPeer. */
-CUresult stream_join_devices(struct stream *stream, const unsigned devices[2],
+/* For a copy, in a default stream or by a synchronous call, of memory of the context `other`; NULL,
+ * a dead one and the stream's own are ignored. Such a copy takes part in that context's legacy
+ * default stream, too: it begins behind the earlier work of the context's blocking streams, and
+ * their later work begins behind the copy. With `op` NULL `stream` is made to wait for the earlier
+ * work; otherwise those streams wait for `op`. Source: two H200s (tests/gpu/peer_waits.cu,
+ * context_memory.cu). cudaMemcpyPeer's documentation promises an order with all work of both
+ * devices, which they do not give to non-blocking streams. */
+CUresult stream_join_context(struct stream *stream, const struct context *other,
                              struct timeline_op *op);
 
 /* ---- host functions: they run in a thread of their own (host.c) ---------------------------- */

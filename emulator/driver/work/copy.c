@@ -249,17 +249,15 @@ static CUresult stage_behind(CUstream handle, struct stream **stream, struct cop
     return stage(copy, asynchronous);
 }
 
-/* The devices of both sides. Returns false if they are the same, or if one side is the host's. */
-static bool is_between_devices(const struct copy *copy, unsigned devices[2])
+/* With `op` NULL, before the copy is submitted; then with its operation: orders a copy that is not
+ * in a stream of its own choice with the contexts whose memory it reads and writes. */
+static CUresult join_owners(struct stream *stream, const struct copy *copy, struct timeline_op *op)
 {
-    const uint64_t addresses[2] = {copy->from.address, copy->to.address};
-    if (is_host(copy->from.place) || is_host(copy->to.place)) return false;
-    for (int i = 0; i < 2; i++) {
-        const struct memory_region *region = memory_find(addresses[i]);
-        if (region == NULL || region->kind != MEMORY_DEVICE) return false;
-        devices[i] = region->device;
-    }
-    return devices[0] != devices[1];
+    const struct context *context = stream->object.context;
+    if (stream->captured != NULL || (!stream_is_legacy(stream) && copy->asynchronous))
+        return CUDA_SUCCESS;
+    TRY(stream_join_context(stream, peers_owner(context, copy->from.address), op));
+    return stream_join_context(stream, peers_owner(context, copy->to.address), op);
 }
 
 /* Submits a copy whose sides are known. Takes ownership of the staged source. */
@@ -271,9 +269,6 @@ static CUresult submit_placed(struct stream *stream, struct copy *copy, bool wai
     struct timeline_op *op = NULL;
     struct copy_flight flight = {.number = 0};
     CUresult outcome = CUDA_SUCCESS, code = CUDA_SUCCESS;
-    unsigned devices[2];
-    const bool joins = stream->captured == NULL && is_between_devices(copy, devices) &&
-                       (stream_is_legacy(stream) || !copy->asynchronous);
 
     if (operation == NULL) {
         staging_give(copy->staged);
@@ -281,13 +276,13 @@ static CUresult submit_placed(struct stream *stream, struct copy *copy, bool wai
     }
     if (waits) operation->outcome = &outcome;
     if (flies) flight = copy_begins(operation);
-    if (joins) code = stream_join_devices(stream, devices, NULL);
+    code = join_owners(stream, copy, NULL);
     if (code == CUDA_SUCCESS)
         code = operation_submit(operation, stream, &work, NULL, &op);
     else
         operation_drop(operation);
     if (flies) copy_submitted(&flight, op);
-    if (joins && code == CUDA_SUCCESS) code = stream_join_devices(stream, devices, op);
+    if (code == CUDA_SUCCESS) code = join_owners(stream, copy, op);
     if (waits && code == CUDA_SUCCESS) {
         code = wait_for_op(stream->object.context, op);
         if (code == CUDA_SUCCESS) code = outcome;

@@ -1,5 +1,7 @@
 /* Fills (memset): argument checks, whether the host waits, execution. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
+#include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
 #include "emulator/driver/work/sides.h"
 #include "emulator/driver/work/work.h"
@@ -46,6 +48,21 @@ static enum timeline_ran run_fill(struct operation *operation)
     return TIMELINE_RAN;
 }
 
+/* Finds the memory, which has to be within reach of the stream's device. */
+static CUresult find_destination(const struct context *context, struct fill *fill)
+{
+    TRY(side_find(&fill->to, &fill->extent, DEVICE_SIDE, ROLE_DESTINATION));
+    const struct memory_region *region = memory_find(fill->to.address);
+    if (region == NULL || peers_may_access(context, region, true)) return CUDA_SUCCESS;
+    struct trace_record found =
+        finding_at_call(FINDING_MEMSET_OF_OTHER_DEVICE, CUDA_ERROR_INVALID_VALUE);
+    finding_address(&found, fill->to.address);
+    found.finding.numbers[0] = region->device;
+    found.finding.numbers[1] = (uint64_t)context->device;
+    finding_put(&found);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 /* Makes an operation that fills `height` rows of `count` units, meant for `stream`. */
 static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size_t pitch,
                           uint32_t value, unsigned unit, size_t count, size_t height,
@@ -60,7 +77,7 @@ static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size
     if (stream->captured != NULL) /* checked when the graph is instantiated */
         side_bytes(fill.to.address, side_span(&fill.to, &fill.extent), &fill.to.place);
     else
-        TRY(side_find(&fill.to, &fill.extent, DEVICE_SIDE, ROLE_DESTINATION));
+        TRY(find_destination(stream->object.context, &fill));
 
     struct operation *operation = operation_make(stream, TRACE_SET, sizeof fill);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;

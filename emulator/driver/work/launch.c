@@ -6,6 +6,7 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
+#include "emulator/driver/memory/memory.h"
 #include "emulator/driver/module/module.h"
 #include "emulator/driver/stream/stream.h"
 #include "emulator/driver/work/device_grid.h"
@@ -164,6 +165,7 @@ static uint64_t room_of(int device, const struct launch *launch)
 static CUresult check_resources(const struct launch *launch, const struct exec_function_info *info)
 {
     const struct function *function = launch->function;
+    const int device = function->module->object.context->device;
     if (info->local_bytes > LOCAL_MOST)
         return refuse(launch, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                       &(struct refusal){.finding = FINDING_LAUNCH_LOCAL_MEMORY,
@@ -173,12 +175,12 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
                       &(struct refusal){.finding = FINDING_LAUNCH_STATIC_SHARED,
                                         .numbers = {info->static_shared, SHARED_DEFAULT}});
     const uint64_t blocks = product(launch->grid);
-    const uint64_t room = launch->cooperative ? room_of(device_current(), launch) : UINT64_MAX;
+    const uint64_t room = launch->cooperative ? room_of(device, launch) : UINT64_MAX;
     if (blocks > room)
         return refuse(
             launch, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
             &(struct refusal){.finding = FINDING_LAUNCH_NOT_RESIDENT, .numbers = {blocks, room}});
-    if (launch->cluster[0] > 0 && clusters_of(device_current(), launch) == 0)
+    if (launch->cluster[0] > 0 && clusters_of(device, launch) == 0)
         return refuse(launch, CUDA_ERROR_INVALID_CLUSTER_SIZE,
                       &(struct refusal){.finding = FINDING_LAUNCH_CLUSTER_NOT_RESIDENT,
                                         .numbers = {product(launch->cluster)}});
@@ -365,6 +367,11 @@ static void tell_looks(const struct exec_looks *looks)
         looks->block[0], looks->block[1], looks->block[2], place, environment()->instruction_limit);
 }
 
+static bool reaches(const void *reaching, const struct memory_region *region, bool store)
+{
+    return peers_may_access(reaching, region, store);
+}
+
 /* The executor's request for this launch. */
 static struct exec_launch request_of(const struct operation *operation, struct launch *launch,
                                      struct print *print)
@@ -389,6 +396,9 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .print = print_from_kernel,
         .user = print,
         .looks = tell_looks,
+        .reaches = devices_count() > 1 ? reaches : NULL,
+        .reaching = operation->context,
+        .device = (unsigned)operation->context->device,
     };
     for (int i = 0; i < 3; i++) {
         request.grid[i] = launch->grid[i];

@@ -148,14 +148,24 @@ static bool is_inside(const struct exec_warp *warp, const struct exec_inst *inst
     return (looks & (access == EXEC_LOAD ? EXEC_LOOK_BLOCKS : EXEC_LOOK_SWAPS)) != 0;
 }
 
+/* May the launch's device access the region, for such an access? */
+static bool reaches(const struct exec_warp *warp, const struct memory_region *region, bool store)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    return !(store && region->read_only) &&
+           (launch->reaches == NULL || launch->reaches(launch->reaching, region, store));
+}
+
 /* Returns where a load finds its bytes of which some lie in the padding behind an allocation; NULL:
  * there is no such padding. Nobody is asked whether the bytes in front of it were written. */
-static unsigned char *padded(uint64_t address, uint32_t bytes)
+static unsigned char *padded(const struct exec_warp *warp, uint64_t address, uint32_t bytes)
 {
     enum { MOST = 256 }; /* of padding */
     const struct memory_region *region = memory_find(address & ~(uint64_t)(MOST - 1));
     const uint64_t offset = region != NULL ? address - region->address : 0;
-    if (region == NULL || offset + bytes > region->size + region->padding) return NULL;
+    if (region == NULL || offset + bytes > region->size + region->padding ||
+        !reaches(warp, region, false))
+        return NULL;
     return region->bytes + offset;
 }
 
@@ -175,11 +185,11 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
         } else {
             const struct memory_region *region = memory_find(address);
             const uint64_t left = region != NULL ? region->size - (address - region->address) : 0;
+            struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
+            const bool known = region != NULL && cache->region == region && cache->access == access;
             if (region != NULL && is_inside(warp, inst, left, bytes, access) &&
-                !(store && region->read_only)) {
-                struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
-                if (cache->region != region || cache->access != access)
-                    cache_fill(warp, inst, lane, region, access, bytes);
+                (known || reaches(warp, region, store))) {
+                if (!known) cache_fill(warp, inst, lane, region, access, bytes);
                 exec_mark(cache, address, left < bytes ? (uint32_t)left : bytes);
                 if (exec_grid_shadow_wanted(cache))
                     exec_grid_shadow_touch(warp, inst, cache, lane, address, bytes);
@@ -187,7 +197,7 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
                     exec_block_shadow_lane(warp, inst, cache, lane, address, bytes);
                 return region->bytes + (address - region->address);
             }
-            unsigned char *behind = store ? NULL : padded(address, bytes);
+            unsigned char *behind = store ? NULL : padded(warp, address, bytes);
             if (behind != NULL) return behind;
         }
     }

@@ -107,6 +107,7 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
     /* The driver, which knows the allocations, explains what is at the address instead. */
     struct exec_reason reason = {.finding = FINDING_OUT_OF_BOUNDS};
     enum exec_end end = EXEC_OUT_OF_BOUNDS;
+    const struct exec_launch *launch = warp->worker->launch;
     if (address & (size - 1)) {
         end = EXEC_MISALIGNED;
         reason = (struct exec_reason){.finding = FINDING_MISALIGNED, .numbers = {size}};
@@ -118,6 +119,10 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
         if (region != NULL && store && region->read_only) {
             end = EXEC_WRONG_SPACE;
             reason.finding = FINDING_READ_ONLY_WRITTEN;
+        } else if (region != NULL && launch->reaches != NULL &&
+                   !launch->reaches(launch->reaching, region, store)) {
+            reason = (struct exec_reason){.finding = FINDING_MEMORY_OF_OTHER_DEVICE,
+                                          .numbers = {region->device, launch->device}};
         }
     }
     exec_stop(warp, inst, end, lane, &reason);
