@@ -229,6 +229,13 @@ static bool may_hear(const struct races_actor *one, enum races_mode mode,
     return false;
 }
 
+/* Are the two atomics of devices that do not see each other's? */
+static bool are_apart(const struct touch *one, const struct touch *other)
+{
+    return one->mode == RACES_ATOMIC && other->mode == RACES_ATOMIC && one->actor->device != 0 &&
+           other->actor->device != 0 && one->actor->device != other->actor->device;
+}
+
 /* Lets `op` follow everything if it may have talked with the actor of an earlier touch, unless that
  * happens before it anyway. */
 static void look_for_talk(const struct races *races, const struct place *place,
@@ -236,6 +243,7 @@ static void look_for_talk(const struct races *races, const struct place *place,
 {
     for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
         const struct touch *other = place->entries[i].touch;
+        if (are_apart(touch, other)) continue;
         if (!may_hear(other->actor, touch->mode, &touch->set.bounds) &&
             !may_hear(touch->actor, other->mode, &other->set.bounds))
             continue;
@@ -262,6 +270,7 @@ void races_meet(struct races *races, struct timeline_op *op, const struct races_
  * matters; otherwise 0. */
 static uint64_t common_bytes(const struct touch *one, const struct touch *other, uint64_t *first)
 {
+    if (are_apart(one, other)) return races_set_common(&one->set, &other->set, first);
     if (!conflict[one->mode][other->mode] || one->actor == other->actor) return 0;
     if (one->actor->converses && other->actor->converses) return 0;
     if (may_hear(one->actor, other->mode, &other->set.bounds) ||
@@ -291,6 +300,7 @@ static void look_for_race(struct races *races, const struct place *place, const 
         found.offset = first;
         found.bytes = bytes;
         found.is_advice = is_advice;
+        found.is_apart = are_apart(other, touch);
         if (!is_advice) break;
     }
     if (found.bytes > 0) races->report(races->user, &found);

@@ -21,7 +21,7 @@
 enum races_mode {
     RACES_READ,
     RACES_WRITE,
-    RACES_ATOMIC, /* never a race with another atomic */
+    RACES_ATOMIC, /* never a race with another atomic, but for races_actor.device */
     RACES_FREE,   /* the memory is freed */
 };
 
@@ -43,6 +43,7 @@ struct races_actor {
      * reported. Who touches what its strong sites touch may talk with it: that is no race, and from
      * then on the later of the two counts as happening after everything. */
     bool converses;
+    unsigned device;          /* atomics of this device do not see those of another; 0: they do */
     struct races_site *sites; /* owned; may be NULL */
     size_t site_count;
     void (*release)(struct races_actor *actor); /* frees the object that contains the actor */
@@ -63,6 +64,7 @@ struct races_found {
     uint64_t bytes;                  /* how many bytes both touched */
     bool is_advice; /* GPUs order the two, by a wait that no documentation promises */
     bool is_early;  /* reported by races_look */
+    bool is_apart;  /* both are atomic, of devices that do not see each other's */
 };
 
 struct races;

@@ -206,6 +206,7 @@ static void ask(const char *what, const Two &two, CUstream busy, const char *kin
 
 SECTION(waits)
 {
+    alarm(60);
     Two two;
     CUstream apart, ordinary;
     char *pinned = NULL;

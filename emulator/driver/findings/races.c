@@ -290,6 +290,13 @@ static bool take_bits(struct races_set *set, const struct exec_footprint *footpr
     return count > 0 && races_set_bits(set, touched->bits[access], ranges, count);
 }
 
+/* For races_actor.device. A device changes page-locked memory in a cache of its own: two H200s lose
+ * half of what they add there at once (tests/gpu/device_atomics.cu). */
+static unsigned apart_in(const struct operation *operation, const struct memory_region *region)
+{
+    return region->kind == MEMORY_PINNED ? (unsigned)operation->context->device + 1 : 0;
+}
+
 /* What accesses belong to. Early ones of the host are guarded against once a launch has ended, but
  * not those by which it may converse. */
 enum part { PART_OF_LAUNCH, WHOLE_LAUNCH, CONVERSING_LAUNCH };
@@ -303,6 +310,7 @@ static void tell_region(struct operation *operation, const struct exec_footprint
     struct actor *actor = actor_in(operation);
     if (actor == NULL) return;
     actor->base.converses = part == CONVERSING_LAUNCH;
+    actor->base.device = apart_in(operation, touched->region);
     take_sites(actor, footprint, touched->region);
     for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++) {
         struct races_set set;
@@ -472,6 +480,7 @@ static void tell(const struct races_found *race, const struct memory_region *reg
                                      : by_event        ? FINDING_ORDERED_BY_EVENT
                                      : race->is_advice ? FINDING_ORDERED_BY_HABIT
                                      : freed           ? FINDING_FREED_IN_USE
+                                     : race->is_apart  ? FINDING_RACE_OF_DEVICES_ATOMICS
                                      : this->family != 0 && this->family == other->family
                                          ? FINDING_RACE_IN_FAMILY
                                      : is_staged(&other->record) ? FINDING_RACE_WITH_STAGED_COPY
