@@ -49,6 +49,10 @@ extern const size_t bench_row_count;
 void scalar_multiply_divide(const float *in, volatile float *out, size_t n);
 void scalar_mandelbrot(float *out, size_t width, int iterations);
 int32_t scalar_sum(const int32_t *in, size_t n);
+/* The same sum by the steps of the device's kernels: a tree over each block, or a butterfly over
+ * each warp. */
+int32_t scalar_sum_tree(const int32_t *in, size_t n);
+int32_t scalar_sum_shuffle(const int32_t *in, size_t n);
 void scalar_add(const float *a, const float *b, float *c, size_t n);
 void scalar_matmul(const float *a, const float *b, float *c, size_t width);
 void scalar_transpose(const uint32_t *in, uint32_t *out, size_t width);
@@ -102,6 +106,7 @@ void *device_take(size_t size);
 void device_give_back(void *memory);
 
 enum {
+    BENCH_THREADS = 256,    /* of a block */
     BENCH_BURN = 10 << 20,  /* for scalar_burn, to measure the gain of a second processor */
     BENCH_ROUNDS = 50,      /* of multiplying and dividing */
     BENCH_ITERATIONS = 256, /* of the Mandelbrot set */

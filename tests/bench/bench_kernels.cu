@@ -19,7 +19,7 @@ extern "C" {
         }                                                                                          \
     } while (0)
 
-static const unsigned THREADS = 256;
+static const unsigned THREADS = BENCH_THREADS;
 
 static void wait()
 {

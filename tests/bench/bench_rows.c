@@ -137,6 +137,10 @@ SIDES(sum_shuffle, *(int32_t *)c->expected = scalar_sum(c->in[0], c->n),
       device_sum_shuffle(c->device_in[0], c->device_out, c->n))
 SIDES(sum_tree, *(int32_t *)c->expected = scalar_sum(c->in[0], c->n),
       device_sum_tree(c->device_in[0], c->device_out, c->n))
+SIDES(sum_shuffle_steps, *(int32_t *)c->expected = scalar_sum_shuffle(c->in[0], c->n),
+      device_sum_shuffle(c->device_in[0], c->device_out, c->n))
+SIDES(sum_tree_steps, *(int32_t *)c->expected = scalar_sum_tree(c->in[0], c->n),
+      device_sum_tree(c->device_in[0], c->device_out, c->n))
 SIDES(add, scalar_add(c->in[0], c->in[1], c->expected, c->n),
       device_add(c->device_in[0], c->device_in[1], c->device_out, c->n))
 SIDES(add_alone, scalar_add(c->in[0], c->in[1], c->expected, c->n),
@@ -192,8 +196,12 @@ const struct bench_row bench_rows[] = {
      fill_words, BOTH(sum_cub)},
     {"sum, shuffles", "2^20 int32, a shuffle tree and an atomic per block", M, 5 * K + 3, 0, 0, 0,
      0, words_to_one, fill_words, BOTH(sum_shuffle)},
+    {"... in the same steps", "against the same butterfly in C", M, 5 * K + 3, 0, 0, 0, 0,
+     words_to_one, fill_words, BOTH(sum_shuffle_steps)},
     {"sum, tree", "2^20 int32, a tree in shared memory, a barrier for each level", M, 5 * K + 3, 0,
      0, 0, 0, words_to_one, fill_words, BOTH(sum_tree)},
+    {"... in the same steps", "against the same tree in C", M, 5 * K + 3, 0, 0, 0, 0, words_to_one,
+     fill_words, BOTH(sum_tree_steps)},
     {"vector addition", "2^20 floats", M, 5 * K + 3, 0, 0, 0, 0, words_to_words, fill_floats,
      BOTH(add)},
     {"addition, one thread", "2^18 floats, by one thread of one block", M / 4, 5 * K + 3, 0, 0, 0,

@@ -44,6 +44,41 @@ int32_t scalar_sum(const int32_t *in, size_t n)
     return (int32_t)sum;
 }
 
+/* Takes a block's elements, and zeros behind the last. */
+static void take_block(const int32_t *in, size_t n, size_t first, uint32_t block[BENCH_THREADS])
+{
+    for (size_t t = 0; t < BENCH_THREADS; t++)
+        block[t] = first + t < n ? (uint32_t)in[first + t] : 0;
+}
+
+int32_t scalar_sum_tree(const int32_t *in, size_t n)
+{
+    uint32_t sum = 0, block[BENCH_THREADS];
+    for (size_t first = 0; first < n; first += BENCH_THREADS) {
+        take_block(in, n, first, block);
+        for (size_t half = BENCH_THREADS / 2; half > 0; half /= 2)
+            for (size_t t = 0; t < half; t++) block[t] += block[t + half];
+        sum += block[0];
+    }
+    return (int32_t)sum;
+}
+
+int32_t scalar_sum_shuffle(const int32_t *in, size_t n)
+{
+    enum { WARP = 32 };
+    uint32_t sum = 0, block[BENCH_THREADS], before[WARP];
+    for (size_t first = 0; first < n; first += BENCH_THREADS) {
+        take_block(in, n, first, block);
+        for (uint32_t *warp = block; warp < block + BENCH_THREADS; warp += WARP)
+            for (size_t lanes = WARP / 2; lanes > 0; lanes /= 2) {
+                memcpy(before, warp, sizeof before);
+                for (size_t l = 0; l < WARP; l++) warp[l] += before[l ^ lanes];
+            }
+        for (size_t t = 0; t < BENCH_THREADS; t += WARP) sum += block[t];
+    }
+    return (int32_t)sum;
+}
+
 void scalar_add(const float *a, const float *b, float *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) c[i] = a[i] + b[i];
