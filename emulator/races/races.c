@@ -217,13 +217,16 @@ static const struct races_site *site_of(const struct touch *touch, uint64_t byte
 }
 
 /* Returns whether the touch may be one half of a talk with `one`. Only bounds are compared, so that
- * it is rather taken for a talk than for a race. */
-static bool may_hear(const struct races_actor *one, enum races_mode mode,
-                     const struct races_range *bounds)
+ * it is rather taken for a talk than for a race. A kernel that does not converse reads plainly,
+ * which tells it nothing; a copy, or the host, may well read what it is told by. */
+static bool may_hear(const struct races_actor *one, const struct touch *touch)
 {
-    for (size_t i = 0; one->converses && mode != RACES_FREE && i < one->site_count; i++) {
+    const struct races_actor *by = touch->actor;
+    if (touch->mode == RACES_READ && by->site_count > 0 && !by->converses) return false;
+    for (size_t i = 0; one->converses && touch->mode != RACES_FREE && i < one->site_count; i++) {
         const struct races_site *site = &one->sites[i];
-        if (site->strong && conflict[site->mode][mode] && overlap(&site->bytes, bounds))
+        if (site->strong && conflict[site->mode][touch->mode] &&
+            overlap(&site->bytes, &touch->set.bounds))
             return true;
     }
     return false;
@@ -244,9 +247,7 @@ static void look_for_talk(const struct races *races, const struct place *place,
     for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
         const struct touch *other = place->entries[i].touch;
         if (are_apart(touch, other)) continue;
-        if (!may_hear(other->actor, touch->mode, &touch->set.bounds) &&
-            !may_hear(touch->actor, other->mode, &other->set.bounds))
-            continue;
+        if (!may_hear(other->actor, touch) && !may_hear(touch->actor, other)) continue;
         if (ordered_before(races->timeline, other, op, TIMELINE_PROMISED)) continue;
         timeline_op_follows_all(op);
         return;
@@ -273,9 +274,7 @@ static uint64_t common_bytes(const struct touch *one, const struct touch *other,
     if (are_apart(one, other)) return races_set_common(&one->set, &other->set, first);
     if (!conflict[one->mode][other->mode] || one->actor == other->actor) return 0;
     if (one->actor->converses && other->actor->converses) return 0;
-    if (may_hear(one->actor, other->mode, &other->set.bounds) ||
-        may_hear(other->actor, one->mode, &one->set.bounds))
-        return 0;
+    if (may_hear(one->actor, other) || may_hear(other->actor, one)) return 0;
     return races_set_common(&one->set, &other->set, first);
 }
 

@@ -19,7 +19,7 @@ __global__ void sum_part(const int *in, int n, int *sum, int *done)
     int mine = 0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) mine += in[i];
     atomicAdd(sum, mine);
-    if (threadIdx.x == 0) atomicAdd(done, 1);
+    if (threadIdx.x == 0) atomicAdd_system(done, 1);
 }
 
 __global__ void gather(int *const *sums, int count, int *total)
@@ -35,11 +35,13 @@ int main()
     std::vector<int *> in(devices), sums(devices);
     std::vector<cudaEvent_t> ready(devices);
     std::vector<int> values(N);
-    std::vector<int *> counters(devices);
-    int **of_all = NULL, *result = NULL;
+    int *counter = NULL, **of_all = NULL, *result = NULL;
     long expected = 0;
 
     CHECK(cudaSetDevice(0));
+    CHECK(cudaMalloc(&counter, sizeof(int)));
+    CHECK(cudaMemset(counter, 0, sizeof(int)));
+    CHECK(cudaDeviceSynchronize());
     for (int d = 1; d < devices; d++) {
         CHECK(cudaDeviceCanAccessPeer(&can, 0, d));
         if (!can) {
@@ -55,12 +57,10 @@ int main()
         CHECK(cudaSetDevice(d));
         CHECK(cudaMalloc(&in[d], N * sizeof(int)));
         CHECK(cudaMalloc(&sums[d], sizeof(int)));
-        CHECK(cudaMalloc(&counters[d], sizeof(int)));
-        CHECK(cudaMemset(counters[d], 0, sizeof(int)));
         for (int i = 0; i < N; i++) expected += values[i] = (i * 7 + d) % 50;
         CHECK(cudaMemcpy(in[d], values.data(), N * sizeof(int), cudaMemcpyHostToDevice));
         CHECK(cudaMemset(sums[d], 0, sizeof(int)));
-        sum_part<<<1, 128>>>(in[d], N, sums[d], counters[d]);
+        sum_part<<<1, 128>>>(in[d], N, sums[d], counter);
         CHECK(cudaGetLastError());
         CHECK(cudaEventCreateWithFlags(&ready[d], cudaEventDisableTiming));
         CHECK(cudaEventRecord(ready[d]));
@@ -72,16 +72,16 @@ int main()
     CHECK(cudaMemset(result, 0, sizeof(int)));
     gather<<<1, 1>>>(of_all, devices, result);
     CHECK(cudaMemcpy(&total, result, sizeof(int), cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(&done, counters[0], sizeof(int), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&done, counter, sizeof(int), cudaMemcpyDeviceToHost));
     for (int d = 0; d < devices; d++) {
         CHECK(cudaSetDevice(d));
         CHECK(cudaFree(in[d]));
         CHECK(cudaFree(sums[d]));
-        CHECK(cudaFree(counters[d]));
         CHECK(cudaEventDestroy(ready[d]));
     }
+    CHECK(cudaFree(counter));
     CHECK(cudaFree(of_all));
     CHECK(cudaFree(result));
-    printf("%d of %ld\n", total, expected);
-    return total != expected || done != 1;
+    printf("%d of %ld by %d devices\n", total, expected, done);
+    return total != expected || done != devices;
 }
