@@ -1,7 +1,7 @@
 /* mistake: the copy out is left to the runtime API after the context was popped, and goes through
- * the primary one
+ * the primary one. It waits all the same, as on a GPU: a copy in a default stream takes part in that
+ * of the context whose memory it is.
  * fails: ContextCreate.TheWorkIsInTheNewContext
- * finds: race at "cudaMemcpy("
  */
 #include "lesson.h"
 
