@@ -15,6 +15,9 @@ executable=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
+# A sanitizer's handler would be the program's own, and what a fault finds is not told then.
+ASAN_OPTIONS=${ASAN_OPTIONS-}:handle_segv=0
+export ASAN_OPTIONS
 cd "$work" || exit 1
 failures=0
 
