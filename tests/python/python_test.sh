@@ -47,7 +47,10 @@ unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR TRITON_CACHE_DIR TRITON_PT
 unset TORCHINDUCTOR_CACHE_DIR TORCH_EXTENSIONS_DIR KEOPS_CACHE_FOLDER JAX_COMPILATION_CACHE_DIR
 unset CUTE_DSL_CACHE_DIR CUTE_DSL_LINEINFO XLA_FLAGS WARP_CACHE_PATH OVERLAP_FAIL OVERLAP_QUIET
 XDG_CACHE_HOME=$work
-export XDG_CACHE_HOME
+# OpenMM and the CuTe DSL keep what they have compiled with the temporary files.
+TMPDIR=$work/temporary
+mkdir "$TMPDIR"
+export XDG_CACHE_HOME TMPDIR
 if [ "$1" = own ]; then
     "$venv/bin/python" "$here/numba_own.py" "$5" "$4"
     exit
