@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct process *start(const char *script, struct process_limits limits)
+static struct process *begin(const char *script, struct process_limits limits)
 {
     const char *arguments[] = {"/bin/sh", "-c", script, NULL};
     const char *environment[] = {"PATH=/usr/bin:/bin", "SEEN=yes", NULL};
@@ -36,6 +35,12 @@ static struct process *start(const char *script, struct process_limits limits)
     if (spec.limits.output == 0) spec.limits.output = 4096;
     struct process *process = process_start(&spec);
     ck_assert_ptr_nonnull(process);
+    return process;
+}
+
+static struct process *start(const char *script, struct process_limits limits)
+{
+    struct process *process = begin(script, limits);
     ck_assert_uint_eq(process_wait_any(&process, 1), 0);
     ck_assert_uint_eq(support_processes(), 0);
     return process;
@@ -416,21 +421,29 @@ START_TEST(a_real_group_holds_its_limits)
 }
 END_TEST
 
-/* One processor, and a thread on it with precedence: each session has its share (sched(7), on
- * autogroups), and within it SCHED_IDLE comes last. */
-static int processor;
-static atomic_int hog_ends; /* no volatile bool: gcc's UBSan reads one only once */
-
-enum { HOGS = 8 };
-
-static void *hog(void *user)
+/* Starts a process that keeps a processor busy, with precedence over what has less: each session
+ * has its share (sched(7), on autogroups), and within it SCHED_IDLE comes last. Its session is its
+ * own, because the caller's may have a small share. */
+static pid_t hog(int processor)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(processor, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    while (!hog_ends) continue;
-    return user;
+    int ready[2];
+    char byte;
+    ck_assert_int_eq(pipe(ready), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(processor, &one);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (setsid() < 0 || sched_setaffinity(0, sizeof one, &one) != 0) _exit(1);
+        if (write(ready[1], "", 1) != 1) _exit(1);
+        for (;;) continue;
+    }
+    close(ready[1]);
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return child;
 }
 
 /* The program's own clock stands still while it gets no processor; when that does not end, the
@@ -438,20 +451,21 @@ static void *hog(void *user)
 START_TEST(a_busy_machine_makes_nobody_late)
 {
     char script[256];
-    pthread_t hogs[HOGS];
     cpu_set_t allowed;
+    int processor = 0;
 
     ck_assert_int_eq(sched_getaffinity(0, sizeof allowed, &allowed), 0);
     while (!CPU_ISSET(processor, &allowed)) processor++;
-    for (int i = 0; i < HOGS; i++) ck_assert_int_eq(pthread_create(&hogs[i], NULL, hog, NULL), 0);
+    const pid_t busy = hog(processor);
     snprintf(script, sizeof script,
              "command -v chrt taskset >/dev/null || exit 77; taskset -cp %d $$ >/dev/null && "
              "{ [ ! -e /proc/self/autogroup ] || echo 19 >/proc/$$/autogroup; } && "
              "chrt --idle -p 0 $$ && while :; do :; done",
              processor);
-    struct process *p = start(script, (struct process_limits){.seconds = 0.3});
-    hog_ends = true;
-    for (int i = 0; i < HOGS; i++) pthread_join(hogs[i], NULL);
+    struct process *p = begin(script, (struct process_limits){.seconds = 0.3});
+    ck_assert_uint_eq(process_wait_any(&p, 1), 0);
+    kill(busy, SIGKILL);
+    ck_assert_int_eq(waitpid(busy, NULL, 0), busy);
     const struct process_result *result = process_result(p);
     if (result->ending == PROCESS_EXITED) {
         printf("skipped: no chrt or no taskset here\n");
