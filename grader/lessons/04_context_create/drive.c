@@ -71,21 +71,22 @@ static const context_create_work works[CONTEXT_CREATE_WAY_COUNT] = {
     [CONTEXT_CREATE_FAULTY] = work_faulty,
 };
 
-/* Pops the stack down to `outer` (NULL: completely) and records what was on it. */
+/* Pops the stack completely, puts `outer` (NULL: nothing) back if it was there, and records what
+ * else was. It does not stop at `outer`: a submission that pushes it again leaves it there twice,
+ * and what lies below would be held against the next case. */
 static void look_at_stack(CUcontext outer, struct context_create_answer *answer)
 {
-    CUcontext current = NULL;
-    answer->extra = 0;
-    answer->lost = outer != NULL;
-    for (uint32_t i = 0; i < CONTEXT_CREATE_DEEPEST; i++) {
-        if (cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == NULL) return;
-        if (current == outer) {
-            answer->lost = 0;
-            return;
-        }
-        answer->extra++;
-        if (cuCtxPopCurrent(&current) != CUDA_SUCCESS) return;
+    CUcontext current = NULL, popped;
+    uint32_t deep = 0, found = 0, left = 0;
+    while (deep < CONTEXT_CREATE_DEEPEST && !left) {
+        if (cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == NULL) break;
+        deep++;
+        found += current == outer;
+        left = cuCtxPopCurrent(&popped) != CUDA_SUCCESS;
     }
+    answer->lost = outer != NULL && found == 0;
+    answer->extra = deep - (found > 0);
+    if (found > 0 && !left) (void)cuCtxPushCurrent(outer);
 }
 
 /* Memory of the caller's in the primary context, which the whole process shares. */

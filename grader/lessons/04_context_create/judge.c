@@ -382,7 +382,8 @@ static void judge_stack(struct verdict *verdict, const struct evidence *evidence
                              "thread: here, to the wrong one, or to none.");
         verdict_hint(verdict, "cuCtxCreate pushes. cuCtxDestroy pops if the context is current to "
                               "the calling thread, and only then. So destroy without popping "
-                              "first, or pop and then destroy; never pop twice.");
+                              "first, or pop and then destroy; never pop twice. What was current "
+                              "before is current again by itself: do not push it.");
         return;
     }
 }

@@ -1,6 +1,6 @@
 /* mistake: the caller's context is set where the function's own is to be popped
  * fails: ContextCreate.TheStackIsLeftAsFound
- * finds: use after destruction at "theirs))"
+ * finds: nothing, accesses are in order; what is wrong is the stack of contexts
  */
 #include "lesson.h"
 
