@@ -25,6 +25,7 @@ struct compiled {
     struct place place; /* line of the first error; line 0: not in one of the student's files */
     char what[300];     /* one sentence */
     char *said;         /* the compiler's messages, quoted; owned; may be NULL */
+    bool missing;       /* one of the lesson's files is not there: nothing was compiled */
 };
 
 struct compile_request {

@@ -168,6 +168,7 @@ static int check_listed(const struct handed_in *handed_in, int folder, struct co
                  *file);
         snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
                  *file);
+        result->missing = true;
         return -1;
     }
     return 0;

@@ -123,9 +123,10 @@ static void add_feedback(struct text *text, const json_t *record)
         {
             const json_t *failure = json_array_get(json_list(check, "failures"), 0);
             if (failure == NULL || strcmp(json_text(check, "visibility"), "visible") != 0) continue;
-            text_format(text, "  %s, %s:%.0f: %s\n", json_text(check, "name"),
-                        json_text(failure, "file"), json_number(failure, "line"),
-                        json_text(failure, "what"));
+            const double line = json_number(failure, "line");
+            text_format(text, "  %s, %s", json_text(check, "name"), json_text(failure, "file"));
+            if (line > 0) text_format(text, ":%.0f", line); /* 0: of a file that is not there */
+            text_format(text, ": %s\n", json_text(failure, "what"));
         }
     }
 }

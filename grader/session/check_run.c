@@ -32,8 +32,12 @@ static void judge_compilation(const struct check_job *job, struct verdict *verdi
         snprintf(place.file, sizeof place.file, "%.150s/%.100s", job->shown_folder,
                  job->lesson->files[0]);
     if (job->told != NULL) {
-        verdict_fail_at(verdict, &place, "Not judged: it does not compile (see %s above).",
-                        job->told);
+        if (compiled->missing)
+            verdict_fail_at(verdict, &place, "Not judged: nothing was handed in (see %s above).",
+                            job->told);
+        else
+            verdict_fail_at(verdict, &place, "Not judged: it does not compile (see %s above).",
+                            job->told);
         return;
     }
     verdict->not_compiled = true;

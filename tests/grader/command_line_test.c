@@ -293,6 +293,8 @@ START_TEST(what_does_not_compile_fails_alone)
     folder = copy_of_lessons(NULL);
     ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", NULL), 1);
     ASSERT_SAYS("sum.c is missing: nothing was handed in.");
+    ASSERT_SAYS("Not judged: nothing was handed in (see Sum.IsRight above).");
+    ck_assert_ptr_null(strstr(text_string(&out), "does not compile"));
     ASSERT_SAYS("[       OK ] Twice.IsRight");
 }
 END_TEST
