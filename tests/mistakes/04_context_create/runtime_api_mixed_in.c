@@ -1,7 +1,7 @@
 /* mistake: the copy out is left to the runtime API after the context was popped, and goes through
- * the primary one. It waits all the same, as on a GPU: a copy in a default stream takes part in that
- * of the context whose memory it is.
+ * the primary one. It waits all the same, as on a GPU: it takes part in the other's default stream.
  * fails: ContextCreate.TheWorkIsInTheNewContext
+ * finds: nothing, the copy is in order; what is wrong is the context that it works in
  */
 #include "lesson.h"
 
