@@ -1,0 +1,44 @@
+// Right: the sum of squares of a row of 64 elements by 128 threads, as Triton's reductions have it
+// (Liger-Kernel's RMSNorm of short rows): warps 2 and 3 compute what warps 0 and 1 do, and every
+// lane stores its warp's sum. The lanes' sums may differ in their last bit, for one of the squares
+// is not rounded before it is added; both warps of a slot leave the same lane's there.
+#include <cmath>
+#include <cstdio>
+#include <cuda_runtime.h>
+
+constexpr int COLUMNS = 64, ROWS = 6, THREADS = 128, WARP = 32;
+
+__global__ void root_mean_square(const float *x, float *y)
+{
+    __shared__ float part[COLUMNS / WARP];
+    const float mine = x[blockIdx.x * COLUMNS + threadIdx.x % COLUMNS];
+    float sum = fmaf(mine, mine, __shfl_xor_sync(0xffffffff, __fmul_rn(mine, mine), WARP / 2));
+    for (int step = WARP / 4; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+    part[threadIdx.x % COLUMNS / WARP] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) y[blockIdx.x] = sqrtf((part[0] + part[1]) / COLUMNS);
+}
+
+int main()
+{
+    static float x[ROWS * COLUMNS], y[ROWS];
+    float *device_x, *device_y;
+    for (int i = 0; i < ROWS * COLUMNS; i++) x[i] = sinf((float)i) * 1.7f;
+    if (cudaMalloc(&device_x, sizeof x) != cudaSuccess) return 1;
+    if (cudaMalloc(&device_y, sizeof y) != cudaSuccess) return 1;
+    if (cudaMemcpy(device_x, x, sizeof x, cudaMemcpyHostToDevice) != cudaSuccess) return 1;
+    root_mean_square<<<ROWS, THREADS>>>(device_x, device_y);
+    if (cudaGetLastError() != cudaSuccess) return 1;
+    if (cudaMemcpy(y, device_y, sizeof y, cudaMemcpyDeviceToHost) != cudaSuccess) return 1;
+    int right = 0;
+    for (int row = 0; row < ROWS; row++) {
+        double sum = 0;
+        for (int i = 0; i < COLUMNS; i++)
+            sum += (double)x[row * COLUMNS + i] * x[row * COLUMNS + i];
+        right += fabs(y[row] - sqrt(sum / COLUMNS)) < 1e-5;
+    }
+    cudaFree(device_x);
+    cudaFree(device_y);
+    puts(right == ROWS ? "PASSED" : "FAILED");
+    return right != ROWS;
+}
