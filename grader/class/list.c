@@ -258,15 +258,18 @@ static void add_name(struct text *list, const char *name)
 static int open_export(char *folder, size_t size, const char *scratch, struct text *why)
 {
     struct stat status;
+    struct text said = {0}; /* also of a success: what was left out, which is nobody's trouble */
     char to[PATH_MAX];
 
     if (stat(folder, &status) != 0 || !S_ISREG(status.st_mode) || !unpack_is_archive(folder))
         return 0;
     snprintf(to, sizeof to, "%s/export", scratch);
     files_remove(to);
-    if (unpack_archive(folder, to, why) != UNPACKED) return -1;
+    const enum unpacked result = unpack_archive(folder, to, &said);
+    if (result != UNPACKED) text_add(why, text_string(&said));
+    text_free(&said);
     snprintf(folder, size, "%s", to);
-    return 0;
+    return result == UNPACKED ? 0 : -1;
 }
 
 json_t *intake_list(const char *given, const json_t *roster, const char *scratch,

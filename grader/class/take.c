@@ -30,7 +30,8 @@
 struct place_found {
     const struct lesson *lesson;
     char folder[PATH_MAX];
-    unsigned rank; /* lower is better */
+    unsigned rank;        /* lower is better */
+    char other[PATH_MAX]; /* a folder that has such a file as well, and was not taken */
 };
 
 struct hunt {
@@ -39,6 +40,8 @@ struct hunt {
     size_t looked_at;
     struct text files; /* the first that were found, whatever their names: "a.c, b.pdf" */
     size_t file_count;
+    char link[PATH_MAX]; /* the first link: its name */
+    const char *base;    /* what is looked through; its path is left out of what is said */
 };
 
 /* Returns what is behind a path's last slash. */
@@ -99,6 +102,12 @@ static bool is_like(const char *name, const char *file)
     return at == end;
 }
 
+static bool is_below(const char *base, const char *path)
+{
+    const size_t length = strlen(base);
+    return strncmp(path, base, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
 /* Ranks a file of a lesson's name: the name itself is better than another spelling of it, a folder
  * with the lesson's name better than another, and a place near the top better than one far below.
  */
@@ -116,6 +125,9 @@ static void look_at_file(struct hunt *hunt, const char *folder, const char *name
             const unsigned rank = depth +
                                   (strcmp(last, place->lesson->folder) == 0 ? 0 : MOST_DEPTH + 1) +
                                   (exact ? 0 : 2 * (MOST_DEPTH + 1));
+            if (strcmp(place->folder, folder) != 0 && is_below(hunt->base, place->folder))
+                snprintf(place->other, sizeof place->other, "%s",
+                         rank < place->rank ? place->folder : folder);
             if (rank >= place->rank) continue;
             place->rank = rank;
             snprintf(place->folder, sizeof place->folder, "%s", folder);
@@ -139,6 +151,8 @@ static void look_through(struct hunt *hunt, const char *folder, unsigned depth)
                 look_through(hunt, path, depth + 1);
             else if (S_ISREG(status.st_mode))
                 look_at_file(hunt, folder, name, depth);
+            else if (S_ISLNK(status.st_mode) && hunt->link[0] == '\0')
+                snprintf(hunt->link, sizeof hunt->link, "%s", name);
         }
         free(names[i]);
     }
@@ -354,6 +368,42 @@ static enum unpacked copy_lesson(const struct hunt *hunt, const struct place_fou
 
 /* ---- one submission --------------------------------------------------------------------- */
 
+/* Returns the folder's path without that of what is looked through, "." for that itself. */
+static const char *inside(const struct hunt *hunt, const char *folder)
+{
+    const size_t length = strlen(hunt->base);
+    return folder[length] == '/' ? folder + length + 1 : ".";
+}
+
+/* Looks through what was handed in, and says which of several places of a lesson is taken: the mark
+ * is that of one of them. */
+static void search(struct hunt *hunt, const char *folder, struct text *why)
+{
+    hunt->base = folder;
+    look_through(hunt, folder, 0);
+    for (size_t i = 0; i < hunt->count; i++) {
+        struct place_found *place = &hunt->found[i];
+        if (place->other[0] == '\0') continue;
+        if (why->size > 0) text_add(why, "; ");
+        text_format(why, "%s is there more than once: that in %s was taken, not that in %s",
+                    place->lesson->files[0], inside(hunt, place->folder),
+                    inside(hunt, place->other));
+        place->other[0] = '\0';
+    }
+}
+
+static void tell_of_nothing(const struct hunt *hunt, struct text *why)
+{
+    if (why->size > 0) text_add(why, "; ");
+    text_format(why, "no file of a lesson is in it: %s and the like",
+                hunt->count > 0 ? hunt->found[0].lesson->files[0] : "name.c");
+    if (hunt->file_count > 0)
+        text_format(why, "; there is %s%s", text_string(&hunt->files),
+                    hunt->file_count > MOST_NAMED ? ", ..." : "");
+    if (hunt->link[0] != '\0')
+        text_format(why, "; %s is a link, which is not followed", hunt->link);
+}
+
 static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, struct text *why)
 {
     char scratch[PATH_MAX], inner[PATH_MAX], folder[PATH_MAX];
@@ -367,11 +417,11 @@ static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, 
         one = open_source(json_string_value(source), scratch, folder, sizeof folder, why);
         if (one == UNPACKED) {
             const size_t before = hunt->looked_at;
-            look_through(hunt, folder, 0);
+            search(hunt, folder, why);
             if (!found_anything(hunt) && hunt->looked_at > before) {
                 snprintf(inner, sizeof inner, "%s/in/%zu", to, i);
                 one = open_archives(folder, inner, why);
-                look_through(hunt, inner, 0);
+                search(hunt, inner, why);
             }
         }
         if (one == UNPACK_TROUBLE) return INTAKE_TROUBLE;
@@ -382,13 +432,7 @@ static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, 
         if (copy_lesson(hunt, &hunt->found[i], folder, why) == UNPACK_TROUBLE)
             return INTAKE_TROUBLE;
     if (found_anything(hunt)) return INTAKE_READY;
-    if (result == UNPACKED && why->size == 0) {
-        text_format(why, "no file of a lesson is in it: %s and the like",
-                    hunt->count > 0 ? hunt->found[0].lesson->files[0] : "name.c");
-        if (hunt->file_count > 0)
-            text_format(why, "; there is %s%s", text_string(&hunt->files),
-                        hunt->file_count > MOST_NAMED ? ", ..." : "");
-    }
+    if (result == UNPACKED) tell_of_nothing(hunt, why);
     return INTAKE_BAD;
 }
 

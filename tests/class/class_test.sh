@@ -167,6 +167,11 @@ spellings()
     for name in sums.c sum2.c sum.cc my-sum.c 'sum (x).c' sum-.c notes.pdf; do
         cp "$sum" "$work/in/near/$name"
     done
+    mkdir -p "$work/in/again/new" "$work/in/again/old/01_sum" "$work/in/again/older"
+    cp "$work/wrong/01_sum/sum.c" "$work/in/again/new"
+    cp "$sum" "$work/in/again/old/01_sum"
+    cp "$work/wrong/01_sum/sum.c" "$work/in/again/older"
+    cp "$twice" "$work/in/again"
     cp "$twice" "$work/in/large"
     head -c 2000000 /dev/zero | tr '\0' ' ' >"$work/in/large/sum.c"
     class 0
@@ -174,7 +179,9 @@ spellings()
     points desktop 5
     points both 5
     points two 5
+    points again 5
     points near 0
+    said 'again: sum.c is there more than once: that in old/01_sum was taken, not that in older'
     said 'Look at how these were handed in:'
     said 'browser: sum (1).c was taken for sum.c; TWICE.H was taken for twice.h'
     said 'desktop: Sum - Copy (2).c was taken for sum.c; twice.h.txt was taken for twice.h'
@@ -467,6 +474,8 @@ END
     points lies 0
     points links 0
     points pipe 0
+    said 'reaches: ../../outside and 3 more of the archive left out: a link, or a path that leads out of it'
+    said 'links: no file of a lesson is in it: sum.c and the like; sum.c is a link, which is not followed'
     expect 'no line of a name' sh -c "! grep -q '^.  PASSED' '$work/out'"
     points 'eve .  PASSED  . forged' 5
     expect 'nothing outside' [ -z "$(find "$work" -name outside)" ]
