@@ -847,8 +847,9 @@ static void judge_left_on_failure(struct verdict *verdict, const struct evidence
     if (!answer_written(verdict, &answer) || answer.phase == NULL) return;
     verdict_leaks(verdict, evidence, &phase);
     if (verdict_failed(verdict))
-        verdict_hint(verdict, "streams_open failed at one lane; what the lanes before it had got "
-                              "was never released, and the caller does not know of it.");
+        verdict_hint(verdict, "streams_open failed at one lane. What that lane, and those before "
+                              "it, had got by then was to be released: the caller does not know "
+                              "of it.");
 }
 
 /* Returns the function (of the three) in whose phase the call failed, and its return value. */

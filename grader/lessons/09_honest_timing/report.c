@@ -168,14 +168,16 @@ static bool covers(struct verdict *verdict, const struct stretches *all, enum ti
     char a[WORDS], b[WORDS];
     if (stretch->left == NULL && own >= (1.0 - limit_honest_timing_agreement) * device) return true;
     verdict_fail(verdict, all->evidence, &stretch->at,
-                 "report->%s is %s. When the clock is read here nothing has waited for the "
-                 "device, whose own record says %s.",
+                 "report->%s is %s. When the clock is read here nothing has waited for this work, "
+                 "and the device's own record says %s.",
                  timing_names[which], in_words(own, a), in_words(device, b));
     verdict_why(verdict, "A launch asks for a kernel and returns; so does an asynchronous copy. "
                          "Who reads the clock then has timed the asking, which takes as long for "
                          "one sum as for ten million: that is where \"200 times faster\" comes "
                          "from.");
-    verdict_hint(verdict, "cudaStreamSynchronize in front of this reading.");
+    verdict_hint(verdict, "cudaStreamSynchronize in front of this reading, for the stream that the "
+                          "work is in. A wait for another stream, or for the default one, says "
+                          "nothing about it.");
     return false;
 }
 
