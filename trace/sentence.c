@@ -106,6 +106,16 @@ static bool put_who(struct sentence *s, int side)
     }
 }
 
+/* Streams that are made in a loop have their call in common. */
+static bool is_another_stream(const struct sentence *s, int side)
+{
+    const struct trace_finding *finding = &s->record->finding;
+    return side == 1 && finding->sides[0].stream == STREAM_CREATED &&
+           finding->sides[0].stream_call == finding->sides[1].stream_call &&
+           s->record->stream != 0 && finding->other_stream != 0 &&
+           s->record->stream != finding->other_stream;
+}
+
 static bool put_stream(struct sentence *s, int side)
 {
     struct part call;
@@ -116,7 +126,10 @@ static bool put_stream(struct sentence *s, int side)
              (struct trace_call){.address = side_of(s, side)->stream_call,
                                  .object = side == 0 ? s->record->stream
                                                      : s->record->finding.other_stream});
-    return put(s, in_words(s, N_("in the stream made by %s")), call.text);
+    return put(s,
+               in_words(s, is_another_stream(s, side) ? N_("in another stream made by %s")
+                                                      : N_("in the stream made by %s")),
+               call.text);
 }
 
 static bool put_at(struct sentence *s, int side)

@@ -254,6 +254,19 @@ START_TEST(what_is_unknown_is_left_out)
 }
 END_TEST
 
+START_TEST(streams_of_one_call_are_told_apart)
+{
+    struct trace_record found = example_of(FINDING_RACE);
+    found.finding.sides[1].stream = STREAM_CREATED;
+    found.finding.sides[1].stream_call = 21;
+    found.finding.other_stream = 6;
+    SAYS(&found, ", asked for by the call at main.c:33, in another stream made by the call at "
+                 "main.c:21, at tile.cuh:");
+    found.finding.other_stream = (uint32_t)found.stream;
+    SAYS(&found, ", in the stream made by the call at main.c:21, at tile.cuh:");
+}
+END_TEST
+
 START_TEST(memory_is_said_as_it_lies)
 {
     struct trace_record found = example_of(FINDING_OUT_OF_BOUNDS);
@@ -409,6 +422,7 @@ int main(void)
     TCase *tests = tcase_create("trace_sentence");
     tcase_add_test(tests, every_message_is_in_the_list);
     tcase_add_test(tests, what_is_unknown_is_left_out);
+    tcase_add_test(tests, streams_of_one_call_are_told_apart);
     tcase_add_test(tests, memory_is_said_as_it_lies);
     tcase_add_test(tests, calls_without_a_reader_are_addresses);
     tcase_add_test(tests, calls_are_listed_the_other_side_first);
