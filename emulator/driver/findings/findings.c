@@ -209,6 +209,7 @@ void findings_kernel_begins(struct operation *operation, struct findings_kernel 
 
 void findings_kernel_pauses(struct findings_kernel *kernel)
 {
+    initcheck_paused(kernel->footprint);
     races_pause(kernel->footprint, false);
     kernel->memory_ends = memory_ends();
     if (!kernel->has_paused) kernels.paused++;

@@ -410,6 +410,13 @@ static void written(const struct exec_footprint *footprint,
                                   windows[k].end);
 }
 
+void initcheck_paused(const struct exec_footprint *footprint)
+{
+    if (!races_watching() || footprint == NULL) return;
+    for (size_t i = 0; i < exec_footprint_region_count(footprint); i++)
+        written(footprint, exec_footprint_region_at(footprint, i), EXEC_STORE);
+}
+
 void initcheck_launched(struct operation *operation, const struct exec_footprint *footprint,
                         const void *parameters, size_t bytes, uint64_t block_threads)
 {

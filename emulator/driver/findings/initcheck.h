@@ -43,6 +43,9 @@ void initcheck_pending(const struct timeline_op *op, uint64_t address);
 void initcheck_written(const struct operation *operation, const struct races_rows *rows);
 /* A copy reads these rows. */
 void initcheck_copied(struct operation *operation, const struct races_rows *rows);
+/* A kernel pauses: what it has stored so far counts, because others may read it before it ends.
+ * `footprint` may be NULL. */
+void initcheck_paused(const struct exec_footprint *footprint);
 /* A kernel with blocks of `block_threads` threads ran with these parameters (`bytes` in size);
  * `footprint` has its accesses; NULL: unknown. */
 void initcheck_launched(struct operation *operation, const struct exec_footprint *footprint,
