@@ -97,6 +97,9 @@ struct exec_function_info {
     bool prints;   /* it may call printf */
     bool takes;    /* it may use the heap: malloc, free and what is made of them */
     bool triggers; /* it may let a dependent kernel begin before it ends (griddepcontrol) */
+    /* Some fence, acquire or release of its is of the system's scope (.sys); and some atomic is.
+     * Without, nothing that it does can be ordered against, or be atomic for, another device. */
+    bool orders_system, counts_system;
 };
 const struct exec_function *exec_function_find(const struct exec_program *program,
                                                const char *name);

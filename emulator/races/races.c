@@ -216,6 +216,28 @@ static const struct races_site *site_of(const struct touch *touch, uint64_t byte
     return best;
 }
 
+/* Returns whether the two are on different devices. */
+static bool are_apart(const struct races_actor *one, const struct races_actor *other)
+{
+    return one->device != 0 && other->device != 0 && one->device != other->device;
+}
+
+/* Returns whether `earlier`, which ended before `later` did, could not have told it what it had
+ * done: its fences hold for its own device. */
+static bool is_untold(const struct races_actor *earlier, const struct races_actor *later)
+{
+    return earlier->converses && !earlier->orders_system && are_apart(earlier, later);
+}
+
+/* Returns whether both touches are atomic, but not for each other's device. */
+static bool is_narrow(const struct touch *one, const struct touch *other)
+{
+    return one->mode == RACES_ATOMIC && other->mode == RACES_ATOMIC &&
+           are_apart(one->actor, other->actor) &&
+           (one->actor->is_page_locked ||
+            !(one->actor->counts_system && other->actor->counts_system));
+}
+
 /* Returns whether the touch may be one half of a talk with `one`. Only bounds are compared, so that
  * it is rather taken for a talk than for a race. A kernel that does not converse reads plainly,
  * which tells it nothing; a copy, or the host, may well read what it is told by. */
@@ -232,13 +254,6 @@ static bool may_hear(const struct races_actor *one, const struct touch *touch)
     return false;
 }
 
-/* Are the two atomics of devices that do not see each other's? */
-static bool are_apart(const struct touch *one, const struct touch *other)
-{
-    return one->mode == RACES_ATOMIC && other->mode == RACES_ATOMIC && one->actor->device != 0 &&
-           other->actor->device != 0 && one->actor->device != other->actor->device;
-}
-
 /* Lets `op` follow everything if it may have talked with the actor of an earlier touch, unless that
  * happens before it anyway. */
 static void look_for_talk(const struct races *races, const struct place *place,
@@ -246,7 +261,7 @@ static void look_for_talk(const struct races *races, const struct place *place,
 {
     for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
         const struct touch *other = place->entries[i].touch;
-        if (are_apart(touch, other)) continue;
+        if (is_narrow(touch, other) || is_untold(other->actor, touch->actor)) continue;
         if (!may_hear(other->actor, touch) && !may_hear(touch->actor, other)) continue;
         if (ordered_before(races->timeline, other, op, TIMELINE_PROMISED)) continue;
         timeline_op_follows_all(op);
@@ -268,12 +283,14 @@ void races_meet(struct races *races, struct timeline_op *op, const struct races_
 }
 
 /* Returns how many bytes both touched, and the first of them, when the order of the two touches
- * matters; otherwise 0. */
+ * matters; otherwise 0. `one` is the earlier. */
 static uint64_t common_bytes(const struct touch *one, const struct touch *other, uint64_t *first)
 {
-    if (are_apart(one, other)) return races_set_common(&one->set, &other->set, first);
-    if (!conflict[one->mode][other->mode] || one->actor == other->actor) return 0;
-    if (one->actor->converses && other->actor->converses) return 0;
+    if (one->actor == other->actor) return 0;
+    if (is_narrow(one, other)) return races_set_common(&one->set, &other->set, first);
+    if (!conflict[one->mode][other->mode]) return 0;
+    if (one->actor->converses && other->actor->converses && !is_untold(one->actor, other->actor))
+        return 0;
     if (may_hear(one->actor, other) || may_hear(other->actor, one)) return 0;
     return races_set_common(&one->set, &other->set, first);
 }
@@ -299,7 +316,8 @@ static void look_for_race(struct races *races, const struct place *place, const 
         found.offset = first;
         found.bytes = bytes;
         found.is_advice = is_advice;
-        found.is_apart = are_apart(other, touch);
+        found.is_narrow =
+            is_narrow(other, touch) || (other->actor->converses && touch->actor->converses);
         if (!is_advice) break;
     }
     if (found.bytes > 0) races->report(races->user, &found);

@@ -21,7 +21,7 @@
 enum races_mode {
     RACES_READ,
     RACES_WRITE,
-    RACES_ATOMIC, /* never a race with another atomic, but for races_actor.device */
+    RACES_ATOMIC, /* a race with another atomic only between devices */
     RACES_FREE,   /* the memory is freed */
 };
 
@@ -43,7 +43,12 @@ struct races_actor {
      * reported. Who touches what its strong sites touch may talk with it: that is no race, and from
      * then on the later of the two counts as happening after everything. */
     bool converses;
-    unsigned device;          /* atomics of this device do not see those of another; 0: they do */
+    /* The device that it runs on, from 1 on; 0: the host, or all. It orders its accesses for other
+     * devices by memory, or changes memory atomically for them, which in page-locked memory nobody
+     * does. Of two devices, who does not cannot have told the other anything before it ended; and
+     * atomics race if one is not atomic there. */
+    unsigned device;
+    bool orders_system, counts_system, is_page_locked;
     struct races_site *sites; /* owned; may be NULL */
     size_t site_count;
     void (*release)(struct races_actor *actor); /* frees the object that contains the actor */
@@ -64,7 +69,7 @@ struct races_found {
     uint64_t bytes;                  /* how many bytes both touched */
     bool is_advice; /* GPUs order the two, by a wait that no documentation promises */
     bool is_early;  /* reported by races_look */
-    bool is_apart;  /* both are atomic, of devices that do not see each other's */
+    bool is_narrow; /* atomics, or talk, that do not reach from the one's device to the other's */
 };
 
 struct races;

@@ -290,11 +290,26 @@ static bool take_bits(struct races_set *set, const struct exec_footprint *footpr
     return count > 0 && races_set_bits(set, touched->bits[access], ranges, count);
 }
 
-/* For races_actor.device. A device changes page-locked memory in a cache of its own: two H200s lose
- * half of what they add there at once (tests/gpu/device_atomics.cu). */
-static unsigned apart_in(const struct operation *operation, const struct memory_region *region)
+/* Returns whether the kernel has done something other than tell and hear. */
+static bool has_plain_site(const struct exec_footprint *footprint)
 {
-    return region->kind == MEMORY_PINNED ? (unsigned)operation->context->device + 1 : 0;
+    for (size_t i = 0; i < exec_footprint_site_count(footprint); i++)
+        if (!exec_footprint_site_at(footprint, i)->strong) return true;
+    return false;
+}
+
+/* The actor of a kernel. `info` NULL: of a part of it. One that only sets a flag passes on what its
+ * stream did before, which needs no fence on GPUs. */
+static struct actor *kernel_in(const struct operation *operation,
+                               const struct exec_footprint *footprint,
+                               const struct exec_function_info *info)
+{
+    struct actor *actor = actor_in(operation);
+    if (actor == NULL || info == NULL) return actor;
+    actor->base.device = (unsigned)operation->context->device + 1;
+    actor->base.orders_system = info->orders_system || !has_plain_site(footprint);
+    actor->base.counts_system = info->counts_system;
+    return actor;
 }
 
 /* What accesses belong to. Early ones of the host are guarded against once a launch has ended, but
@@ -303,14 +318,17 @@ enum part { PART_OF_LAUNCH, WHOLE_LAUNCH, CONVERSING_LAUNCH };
 
 /* Passes on what a launch accessed in one region. */
 static void tell_region(struct operation *operation, const struct exec_footprint *footprint,
-                        const struct exec_footprint_region *touched, enum part part)
+                        const struct exec_footprint_region *touched, enum part part,
+                        const struct exec_function_info *info)
 {
     const bool guards = part == WHOLE_LAUNCH;
     /* One actor per region, because its sites belong to that region. */
-    struct actor *actor = actor_in(operation);
+    struct actor *actor = kernel_in(operation, footprint, info);
     if (actor == NULL) return;
     actor->base.converses = part == CONVERSING_LAUNCH;
-    actor->base.device = apart_in(operation, touched->region);
+    /* A device changes it in a cache of its own: two H200s lose half of what they add there at once
+     * (tests/gpu/device_atomics.cu). */
+    actor->base.is_page_locked = touched->region->kind == MEMORY_PINNED;
     take_sites(actor, footprint, touched->region);
     for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++) {
         struct races_set set;
@@ -354,7 +372,8 @@ void races_early(struct operation *operation, const struct exec_footprint *footp
 void races_part(struct operation *operation, const struct exec_footprint *footprint, bool converses)
 {
     for (size_t i = 0; !converses && i < exec_footprint_region_count(footprint); i++)
-        tell_region(operation, footprint, exec_footprint_region_at(footprint, i), PART_OF_LAUNCH);
+        tell_region(operation, footprint, exec_footprint_region_at(footprint, i), PART_OF_LAUNCH,
+                    NULL);
 }
 
 /* Makes the kernel, which converses, follow what it may have heard of. Returns false if it may have
@@ -377,7 +396,7 @@ static bool follow_talk(const struct operation *operation, const struct exec_foo
     if (open ? talk->paused : hears && talk->beside_paused) timeline_op_follows_all(operation->op);
     for (size_t i = 0; !open && i < exec_footprint_region_count(footprint); i++) {
         const struct memory_region *region = exec_footprint_region_at(footprint, i)->region;
-        struct actor *actor = actor_in(operation);
+        struct actor *actor = kernel_in(operation, footprint, talk->info);
         if (actor == NULL) return false;
         actor->base.converses = true;
         take_sites(actor, footprint, region);
@@ -399,7 +418,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
         has_conversed |= talk->converses && with_host(touched->region);
         if (is_told)
             tell_region(operation, footprint, touched,
-                        talk->converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH);
+                        talk->converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH, talk->info);
         page_guard_restore(touched->region->address, touched->region->size);
     }
     if (has_conversed) findings_communicates(operation->op);
@@ -476,15 +495,16 @@ static void tell(const struct races_found *race, const struct memory_region *reg
     const struct actor *this = actor_behind(later), *other = actor_behind(earlier);
     const struct gpu_wait *wait = race->is_advice ? gpu_wait_for(&other->record) : NULL;
     const bool by_event = race->is_advice && wait == NULL && driver.programmatic;
-    const enum trace_finding_id id = race->is_early    ? FINDING_RACE_OF_DEPENDENT_LAUNCH
-                                     : by_event        ? FINDING_ORDERED_BY_EVENT
-                                     : race->is_advice ? FINDING_ORDERED_BY_HABIT
-                                     : freed           ? FINDING_FREED_IN_USE
-                                     : race->is_apart  ? FINDING_RACE_OF_DEVICES_ATOMICS
-                                     : this->family != 0 && this->family == other->family
-                                         ? FINDING_RACE_IN_FAMILY
-                                     : is_staged(&other->record) ? FINDING_RACE_WITH_STAGED_COPY
-                                                                 : FINDING_RACE;
+    const enum trace_finding_id id =
+        race->is_early                                       ? FINDING_RACE_OF_DEPENDENT_LAUNCH
+        : by_event                                           ? FINDING_ORDERED_BY_EVENT
+        : race->is_advice                                    ? FINDING_ORDERED_BY_HABIT
+        : freed                                              ? FINDING_FREED_IN_USE
+        : this->family != 0 && this->family == other->family ? FINDING_RACE_IN_FAMILY
+        : race->is_narrow && this->base.is_page_locked       ? FINDING_RACE_OF_DEVICES_ATOMICS
+        : race->is_narrow                                    ? FINDING_RACE_BEYOND_SCOPE
+        : is_staged(&other->record)                          ? FINDING_RACE_WITH_STAGED_COPY
+                                                             : FINDING_RACE;
     struct trace_record found = finding_at_work(id, &this->record, this->stream_caller);
     finding_other(&found, &other->record, other->stream_caller);
     take_access(&found, 0, later);

@@ -68,6 +68,8 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
 void lower_order_fence(struct lower *lower);
 /* Returns whether threads of the function may communicate through memory. */
 bool lower_converses(const struct ptx_function *source);
+/* Notes which instructions of the function are of the system's scope. */
+void lower_note_system(struct lower *lower);
 /* Returns whether volatile accesses to shared memory, of which the function has some, tell threads
  * nothing of each other, so that they are race-checked as plain ones: it has no fence, no atomic
  * that could be a lock or a flag, no call, and no loop that could wait for what it loads. */

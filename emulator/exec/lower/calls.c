@@ -16,7 +16,7 @@ static bool commute_together(struct exec_function *caller, exec_handler *commute
 
 /* Joined properties of everything that a call through a pointer may reach: any function. */
 struct pointed {
-    bool talks, converses, fences, launches, prints, takes;
+    bool talks, converses, orders_system, counts_system, fences, launches, prints, takes;
     exec_handler *commutes;
 };
 
@@ -28,6 +28,8 @@ static void add_pointed(struct pointed *pointed, const struct exec_function *fun
         pointed->commutes && function->commutes != NULL && pointed->commutes != function->commutes;
     if (function->commutes != NULL) pointed->commutes = function->commutes;
     pointed->converses |= function->info.converses;
+    pointed->orders_system |= function->info.orders_system;
+    pointed->counts_system |= function->info.counts_system;
     pointed->fences |= function->fences;
     pointed->launches |= function->info.launches;
     pointed->prints |= function->info.prints;
@@ -51,6 +53,10 @@ static bool follow_call(struct exec_function *function, const struct exec_functi
     changed |= inherit(&function->fences, callee != NULL ? callee->fences : pointed->fences);
     changed |= inherit(&function->info.converses,
                        callee != NULL ? callee->info.converses : pointed->converses);
+    changed |= inherit(&function->info.orders_system,
+                       callee != NULL ? callee->info.orders_system : pointed->orders_system);
+    changed |= inherit(&function->info.counts_system,
+                       callee != NULL ? callee->info.counts_system : pointed->counts_system);
     changed |= inherit(&function->info.launches,
                        callee != NULL ? callee->info.launches : pointed->launches);
     changed |=

@@ -428,6 +428,7 @@ static bool lower_begin(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
     uint32_t end = 0;
+    lower_note_system(lower);
     lower->starts = calloc(source->instruction_count + 1u, sizeof *lower->starts);
     lower->cache_of = calloc(source->instruction_count + 1u, sizeof *lower->cache_of);
     lower->batch_of = calloc(source->register_count + 1u, sizeof *lower->batch_of);

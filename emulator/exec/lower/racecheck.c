@@ -190,6 +190,18 @@ bool lower_converses(const struct ptx_function *source)
     return any && !lower_volatile_is_plain(source);
 }
 
+void lower_note_system(struct lower *lower)
+{
+    struct exec_function_info *info = &lower->function->info;
+    for (uint32_t i = 0; i < lower->source->instruction_count; i++) {
+        const struct ptx_instruction *at = &lower->source->instructions[i];
+        if (at->modifiers.scope != PTX_SCOPE_SYS) continue;
+        info->counts_system |= at->op == PTX_OP_ATOM || at->op == PTX_OP_RED;
+        info->orders_system |= at->op == PTX_OP_FENCE || at->op == PTX_OP_MEMBAR ||
+                               lower_acquires(at) || lower_releases(at);
+    }
+}
+
 void lower_order_fence(struct lower *lower)
 {
     if (lower->program->watched) lower_emit_aside(lower, exec_order_fence);
