@@ -177,6 +177,21 @@ static void ask_about_copies()
               [] { return idle(0); }});
 }
 
+// Memory of device 0 that device 1 may use, while a kernel runs there.
+static void ask_about_shared_memory()
+{
+    static void *taken;
+    CHECK(on(1, [] { return cudaDeviceEnablePeerAccess(0, 0); }));
+    for (int k = 0; k < 2; k++) {
+        CHECK(cudaMalloc(&taken, BYTES));
+        ask({"cudaFree of device 0's, which device 1 may use", [] { return cudaFree(taken); }}, 1,
+            k ? "L" : "N", k ? 0 : apart[1]);
+    }
+    ask_both({"cudaMalloc on device 0, whose memory device 1 may use",
+              [] { return cudaMalloc(&taken, BYTES); }});
+    CHECK(on(1, [] { return cudaDeviceDisablePeerAccess(0); }));
+}
+
 // What comes behind a copy between devices that cannot begin yet: device 0's stream is busy.
 static void ask_about_later()
 {
@@ -349,6 +364,7 @@ int main()
     ask_about_memory();
     ask_about_copies();
     ask_about_later();
+    ask_about_shared_memory();
     CHECK(cudaDeviceEnablePeerAccess(1, 0));
     printf("device 1 is a peer of device 0 now\n");
     ask_about_copies();
