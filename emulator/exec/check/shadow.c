@@ -753,34 +753,6 @@ static uint32_t lanes_together(const struct access *access)
     return together;
 }
 
-/* Returns the last of the lanes that store to the place of `lane`: its value is what stays there.
- */
-static unsigned last_there(const struct access *access, unsigned lane)
-{
-    unsigned last = EXEC_LANES - 1;
-    while (last > lane &&
-           (!(access->mask >> last & 1) || access->offset[last] != access->offset[lane]))
-        last--;
-    return last;
-}
-
-/* Returns true if memory holds element `k` of what the lane stores already, or of what a later lane
- * leaves in its place: warps that compute the same sum each (a reduction of a row with more warps
- * than it fills) may have lanes whose last bits differ, and all of them store it. Lanes that count
- * (touch->counts) lose what another has counted, so that each is looked at by itself. */
-static bool is_there_already(const struct exec_touch *touch, const struct access *access,
-                             unsigned lane, uint32_t k, const unsigned char *memory)
-{
-    const struct exec_warp *warp = touch->warp;
-    const uint32_t bytes = access->element;
-    const unsigned char *there = memory + access->offset[lane] + k * bytes;
-    if (!access->values) return false;
-    if (!memcmp(there, exec_stored(warp, touch->inst, lane, k, bytes), bytes)) return true;
-    if (touch->counts) return false;
-    const unsigned last = last_there(access, lane);
-    return last != lane && !memcmp(there, exec_stored(warp, touch->inst, last, k, bytes), bytes);
-}
-
 /* A store that does not change memory is not recorded as a store. */
 static void store_lanes(struct exec_touch *touch, const struct access *access)
 {
@@ -793,7 +765,8 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
         touch->together = together >> l & 1;
         for (uint32_t k = 0; k < access->count; k++) {
             const uint32_t offset = access->offset[l] + k * access->element;
-            if (is_there_already(touch, access, l, k, memory))
+            const unsigned char *value = exec_stored(warp, touch->inst, l, k, access->element);
+            if (access->values && !memcmp(memory + offset, value, access->element))
                 exec_touch_same(touch, offset, access->element);
             else
                 touch_cells(touch, offset, access->element);
