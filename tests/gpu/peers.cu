@@ -630,24 +630,31 @@ SECTION(pools_and_streams)
     A(cudaDeviceSynchronize());
 }
 
-SECTION(mapped)
+// Mapped memory of device 0, to which nobody has access yet.
+static CUdeviceptr mapped_memory(size_t *size)
 {
     CUmemAllocationProp prop = {};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr at = 0;
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    prop.location.id = 0;
+    Q(cudaFree(0));
+    Q(cuMemGetAllocationGranularity(size, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    Q(cuMemAddressReserve(&at, *size, 0, 0, 0));
+    Q(cuMemCreate(&handle, *size, &prop, 0));
+    Q(cuMemMap(at, *size, 0, handle, 0));
+    return at;
+}
+
+SECTION(mapped)
+{
     CUmemAccessDesc access[2] = {};
     size_t size = 0;
     unsigned long long flags = 99;
     int value = 51;
     Q(cudaSetDevice(0));
-    Q(cudaFree(0));
-    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    prop.location.id = 0;
-    Q(cuMemGetAllocationGranularity(&size, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-    Q(cuMemAddressReserve(&at, size, 0, 0, 0));
-    Q(cuMemCreate(&handle, size, &prop, 0));
-    Q(cuMemMap(at, size, 0, handle, 0));
+    const CUdeviceptr at = mapped_memory(&size);
     for (int k = 0; k < 2; k++) {
         access[k].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
         access[k].location.id = k;
@@ -673,20 +680,10 @@ SECTION(mapped)
 
 SECTION(mapped_refused)
 {
-    CUmemAllocationProp prop = {};
-    CUmemGenericAllocationHandle handle;
-    CUdeviceptr at = 0;
     CUmemAccessDesc access = {};
     size_t size = 0;
     Q(cudaSetDevice(1));
-    Q(cudaFree(0));
-    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    prop.location.id = 0;
-    Q(cuMemGetAllocationGranularity(&size, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-    Q(cuMemAddressReserve(&at, size, 0, 0, 0));
-    Q(cuMemCreate(&handle, size, &prop, 0));
-    Q(cuMemMap(at, size, 0, handle, 0));
+    const CUdeviceptr at = mapped_memory(&size);
     access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     D(cuMemSetAccess(at, size, &access, 1));
