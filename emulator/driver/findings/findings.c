@@ -251,7 +251,6 @@ void findings_kernel_ran(struct operation *operation, struct findings_kernel *ke
     if (info->converses) initcheck_met(kernel->footprint);
     if (kernel->has_paused) kernels.paused--;
     const struct races_talk talk = {.info = info,
-                                    .converses = info->converses,
                                     .paused = kernel->has_paused,
                                     .beside_paused = kernels.paused > 0,
                                     .uncertain = kernel->has_lost || info->launches};

@@ -412,13 +412,13 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
     bool has_conversed = false;
     page_guards_know(operation->op);
     if (footprint == NULL) return;
-    const bool is_told = !talk->converses || follow_talk(operation, footprint, talk);
+    const bool is_told = !talk->info->converses || follow_talk(operation, footprint, talk);
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        has_conversed |= talk->converses && with_host(touched->region);
+        has_conversed |= talk->info->converses && with_host(touched->region);
         if (is_told)
             tell_region(operation, footprint, touched,
-                        talk->converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH, talk->info);
+                        talk->info->converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH, talk->info);
         page_guard_restore(touched->region->address, touched->region->size);
     }
     if (has_conversed) findings_communicates(operation->op);

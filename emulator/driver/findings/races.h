@@ -48,8 +48,8 @@ struct exec_footprint *races_footprint(struct operation *operation, bool convers
 void races_pause(const struct exec_footprint *footprint, bool goes_on);
 /* How a kernel ran that may communicate through memory. */
 struct races_talk {
-    const struct exec_function_info *info; /* of the kernel */
-    bool converses;                        /* as above; all else below is false without it */
+    const struct exec_function_info *info; /* of the kernel; if it does not converse, all else is
+                                              false */
     bool paused;        /* it has paused: the host and other operations went on between its parts */
     bool beside_paused; /* another kernel has paused and not ended: this one may have heard of it */
     bool uncertain;     /* a part of what it did is not known, or counts as another operation */

@@ -88,7 +88,7 @@ enum timeline_ran operation_fail(struct operation *operation, const struct trace
 CUresult wait_for_op(struct context *context, struct timeline_op *op);
 /* The same for a wait that GPUs make but the documentation does not promise; code that relies on it
  * gets advice (findings/races.h). Waits for one operation of `stream`; for all work of `context`;
- * for all contexts except `but` (NULL: for all). */
+ * for all contexts of the device except `but` (NULL: for all). */
 CUresult wait_for_op_on_gpus(const struct stream *stream, struct timeline_op *op);
 CUresult wait_for_context_on_gpus(struct context *context);
 void wait_for_others_on_gpus(int device, const struct context *but);

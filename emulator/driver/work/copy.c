@@ -249,15 +249,27 @@ static CUresult stage_behind(CUstream handle, struct stream **stream, struct cop
     return stage(copy, asynchronous);
 }
 
-/* With `op` NULL, before the copy is submitted; then with its operation: orders a copy that is not
- * in a stream of its own choice with the contexts whose memory it reads and writes. */
-static CUresult join_owners(struct stream *stream, const struct copy *copy, struct timeline_op *op)
+/* The other contexts whose memory a copy reads and writes, with whose work it is ordered because it
+ * is not in a stream of its own choice; NULL: none. */
+struct owners {
+    const struct context *from, *to;
+};
+
+static struct owners owners_of(const struct stream *stream, const struct copy *copy)
 {
     const struct context *context = stream->object.context;
     if (stream->captured != NULL || (!stream_is_legacy(stream) && copy->asynchronous))
-        return CUDA_SUCCESS;
-    TRY(stream_join_context(stream, peers_owner(context, copy->from.address), op));
-    return stream_join_context(stream, peers_owner(context, copy->to.address), op);
+        return (struct owners){NULL, NULL};
+    return (struct owners){peers_owner(context, copy->from.address),
+                           peers_owner(context, copy->to.address)};
+}
+
+/* With `op` NULL before the copy is submitted, then with its operation. */
+static CUresult join_owners(struct stream *stream, const struct owners *owners,
+                            struct timeline_op *op)
+{
+    TRY(stream_join_context(stream, owners->from, op));
+    return stream_join_context(stream, owners->to, op);
 }
 
 /* Submits a copy whose sides are known. Takes ownership of the staged source. */
@@ -269,6 +281,7 @@ static CUresult submit_placed(struct stream *stream, struct copy *copy, bool wai
     struct timeline_op *op = NULL;
     struct copy_flight flight = {.number = 0};
     CUresult outcome = CUDA_SUCCESS, code = CUDA_SUCCESS;
+    const struct owners owners = owners_of(stream, copy);
 
     if (operation == NULL) {
         staging_give(copy->staged);
@@ -276,13 +289,13 @@ static CUresult submit_placed(struct stream *stream, struct copy *copy, bool wai
     }
     if (waits) operation->outcome = &outcome;
     if (flies) flight = copy_begins(operation);
-    code = join_owners(stream, copy, NULL);
+    code = join_owners(stream, &owners, NULL);
     if (code == CUDA_SUCCESS)
         code = operation_submit(operation, stream, &work, NULL, &op);
     else
         operation_drop(operation);
     if (flies) copy_submitted(&flight, op);
-    if (code == CUDA_SUCCESS) code = join_owners(stream, copy, op);
+    if (code == CUDA_SUCCESS) code = join_owners(stream, &owners, op);
     if (waits && code == CUDA_SUCCESS) {
         code = wait_for_op(stream->object.context, op);
         if (code == CUDA_SUCCESS) code = outcome;

@@ -148,12 +148,14 @@ static bool is_inside(const struct exec_warp *warp, const struct exec_inst *inst
     return (looks & (access == EXEC_LOAD ? EXEC_LOOK_BLOCKS : EXEC_LOOK_SWAPS)) != 0;
 }
 
-/* May the launch's device access the region, for such an access? */
-static bool reaches(const struct exec_warp *warp, const struct memory_region *region, bool store)
+bool exec_reaches(const struct exec_launch *launch, const struct memory_region *region, bool store)
 {
-    const struct exec_launch *launch = warp->worker->launch;
-    return !(store && region->read_only) &&
-           (launch->reaches == NULL || launch->reaches(launch->reaching, region, store));
+    return launch->reaches == NULL || launch->reaches(launch->reaching, region, store);
+}
+
+static bool may_access(const struct exec_warp *warp, const struct memory_region *region, bool store)
+{
+    return !(store && region->read_only) && exec_reaches(warp->worker->launch, region, store);
 }
 
 /* Returns where a load finds its bytes of which some lie in the padding behind an allocation; NULL:
@@ -164,7 +166,7 @@ static unsigned char *padded(const struct exec_warp *warp, uint64_t address, uin
     const struct memory_region *region = memory_find(address & ~(uint64_t)(MOST - 1));
     const uint64_t offset = region != NULL ? address - region->address : 0;
     if (region == NULL || offset + bytes > region->size + region->padding ||
-        !reaches(warp, region, false))
+        !may_access(warp, region, false))
         return NULL;
     return region->bytes + offset;
 }
@@ -188,7 +190,7 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
             struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
             const bool known = region != NULL && cache->region == region && cache->access == access;
             if (region != NULL && is_inside(warp, inst, left, bytes, access) &&
-                (known || reaches(warp, region, store))) {
+                (known || may_access(warp, region, store))) {
                 if (!known) cache_fill(warp, inst, lane, region, access, bytes);
                 exec_mark(cache, address, left < bytes ? (uint32_t)left : bytes);
                 if (exec_grid_shadow_wanted(cache))

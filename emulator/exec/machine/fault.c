@@ -119,8 +119,7 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
         if (region != NULL && store && region->read_only) {
             end = EXEC_WRONG_SPACE;
             reason.finding = FINDING_READ_ONLY_WRITTEN;
-        } else if (region != NULL && launch->reaches != NULL &&
-                   !launch->reaches(launch->reaching, region, store)) {
+        } else if (region != NULL && !exec_reaches(launch, region, store)) {
             reason = (struct exec_reason){.finding = FINDING_MEMORY_OF_OTHER_DEVICE,
                                           .numbers = {region->device, launch->device}};
         }

@@ -61,6 +61,11 @@ void exec_meeting_open(struct exec_block *block);
 /* Resets the barriers that the previous block has used. */
 void exec_barriers_reset(struct exec_block *block);
 
+/* ---- memory: machine/access.c ---------------------------------------------------------------- */
+
+/* May the launch's device access the region, whatever else is in the way? */
+bool exec_reaches(const struct exec_launch *launch, const struct memory_region *region, bool store);
+
 /* ---- source places: machine/fault.c ---------------------------------------------------------- */
 
 /* Returns the source position of `inst`, which the lane executes in `frame`. If that is in no file
