@@ -120,8 +120,10 @@ const struct exec_function *exec_function_meant(const struct exec_function *kern
 /* Returns true when the device itself provides a function that PTX declares .extern (vprintf,
  * malloc, ...). */
 bool exec_provides(const char *name);
-/* Returns the number of host threads made to run blocks, not counting the threads that launch. */
+/* Returns the number of host threads made to run blocks, not counting the threads that launch; and
+ * whether the calling thread is one of them. */
 unsigned exec_threads(void);
+bool exec_is_thread(void);
 /* Returns why this machine's processor can execute no kernel; NULL: it can. */
 const char *exec_rows_missing(void);
 

@@ -167,7 +167,7 @@ static bool ordered_before(const struct timeline *timeline, const struct touch *
 static bool is_covered(const struct timeline *timeline, const struct touch *touch,
                        const struct touch *by, const struct timeline_op *op)
 {
-    return stands_for[by->mode][touch->mode] &&
+    return stands_for[by->mode][touch->mode] && (touch->actor->for_host || !by->actor->for_host) &&
            (touch->actor->converses || !by->actor->converses) &&
            ordered_before(timeline, touch, op, TIMELINE_PROMISED) &&
            races_set_covers(&by->set, &touch->set);
@@ -262,6 +262,7 @@ static void look_for_talk(const struct races *races, const struct place *place,
     for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
         const struct touch *other = place->entries[i].touch;
         if (is_narrow(touch, other) || is_untold(other->actor, touch->actor)) continue;
+        if (other->actor->for_host) continue;
         if (!may_hear(other->actor, touch) && !may_hear(touch->actor, other)) continue;
         if (ordered_before(races->timeline, other, op, TIMELINE_PROMISED)) continue;
         timeline_op_follows_all(op);
@@ -282,11 +283,18 @@ void races_meet(struct races *races, struct timeline_op *op, const struct races_
     }
 }
 
+/* Returns whether one of the two concerns the host's own code alone, and the other is not that. */
+static bool is_private(const struct touch *one, const struct touch *other)
+{
+    return (one->actor->for_host && !other->actor->is_host) ||
+           (other->actor->for_host && !one->actor->is_host);
+}
+
 /* Returns how many bytes both touched, and the first of them, when the order of the two touches
  * matters; otherwise 0. `one` is the earlier. */
 static uint64_t common_bytes(const struct touch *one, const struct touch *other, uint64_t *first)
 {
-    if (one->actor == other->actor) return 0;
+    if (one->actor == other->actor || is_private(one, other)) return 0;
     if (is_narrow(one, other)) return races_set_common(&one->set, &other->set, first);
     if (!conflict[one->mode][other->mode]) return 0;
     if (one->actor->converses && other->actor->converses && !is_untold(one->actor, other->actor))

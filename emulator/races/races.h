@@ -49,6 +49,10 @@ struct races_actor {
      * atomics race if one is not atomic there. */
     unsigned device;
     bool orders_system, counts_system, is_page_locked;
+    /* The host's own code; or a kernel of which only that is known: that it told the host something
+     * while it ran, and did not order its other accesses for the host. These race with accesses by
+     * the host's code alone, since it may have told everybody else by means of the host. */
+    bool is_host, for_host;
     struct races_site *sites; /* owned; may be NULL */
     size_t site_count;
     void (*release)(struct races_actor *actor); /* frees the object that contains the actor */

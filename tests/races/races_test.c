@@ -182,6 +182,7 @@ static void host_touches_at(enum races_mode mode, uint64_t first)
 {
     struct step *step = step_make(mode, first, 4);
     struct races_set set;
+    step->actor.is_host = true;
     ck_assert(races_set_rows(&set, first, 4, 4, 1, 4, 1));
     races_touch(races, NULL, &step->actor, 7, mode, &set);
     races_actor_release(&step->actor);
@@ -258,6 +259,24 @@ START_TEST(who_converses_races_where_it_says_nothing)
     timeline_op_release(put_step(one, talker(RACES_WRITE, 0, 4), NULL));
     put(two, RACES_READ, 32, 4);
     end(1);
+}
+END_TEST
+
+/* It may have told everybody else by means of the host, which reads its flag at 0. */
+START_TEST(who_tells_the_host_without_a_fence_races_with_the_host_alone)
+{
+    begin(TIMELINE_EARLIEST);
+    struct step *step = talker(RACES_WRITE, 0, 4);
+    step->actor.for_host = true;
+    timeline_op_release(put_step(one, step, NULL));
+    run_all();
+    put(two, RACES_READ, 32, 4);
+    put(two, RACES_FREE, 0, 64);
+    host_touches_at(RACES_READ, 0);
+    ck_assert_int_eq(reports, 1); /* the host's with the free */
+    host_touches_at(RACES_READ, 32);
+    ck_assert(found.first.actor->for_host);
+    end(2);
 }
 END_TEST
 
@@ -380,6 +399,7 @@ int main(void)
     tcase_add_test(tcase, those_that_converse_are_not_accused_of_each_other);
     tcase_add_test(tcase, who_reads_a_flag_follows_all_and_is_not_accused);
     tcase_add_test(tcase, who_converses_races_where_it_says_nothing);
+    tcase_add_test(tcase, who_tells_the_host_without_a_fence_races_with_the_host_alone);
     tcase_add_test(tcase, what_is_learnt_from_a_flag_orders_all_regions);
     tcase_add_test(tcase, a_covered_touch_is_still_found_through_what_covers_it);
     tcase_add_test(tcase, a_read_does_not_hide_an_earlier_write);

@@ -188,7 +188,6 @@ static struct {
 void findings_kernel_begins(struct operation *operation, struct findings_kernel *kernel,
                             struct exec_launch *request)
 {
-    const bool converses = exec_function_info(request->function)->converses;
     if (kernel->footprint != NULL && kernel->memory_ends != memory_ends()) {
         exec_footprint_destroy(kernel->footprint);
         exec_footprint_destroy(kernel->early);
@@ -196,7 +195,8 @@ void findings_kernel_begins(struct operation *operation, struct findings_kernel 
         kernel->has_lost = true;
     }
     races_pause(kernel->footprint, true);
-    if (kernel->footprint == NULL) kernel->footprint = races_footprint(operation, converses);
+    if (kernel->footprint == NULL)
+        kernel->footprint = races_footprint(operation, exec_function_info(request->function));
     if (kernel->racecheck == NULL) kernel->racecheck = racecheck_begin();
     early_remove_before(&kernel->beside, operation->op);
     const bool begins_early = kernel->primary != NULL || kernel->beside.count > 0;

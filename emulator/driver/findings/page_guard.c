@@ -18,11 +18,10 @@ static struct {
     size_t count, room;
 } guards;
 
-/* Called in the signal handler of the thread that touched the page. The wait is bounded: the thread
- * may be a worker that runs a kernel for a thread that holds the lock. */
+/* Called in the signal handler of the thread that touched the page. */
 static enum page_guard_lock lock(void)
 {
-    if (thread.locked) return PAGE_GUARD_OWN;
+    if (thread.locked || exec_is_thread()) return PAGE_GUARD_OWN;
     return !driver.forked && driver_lock_within(PATIENCE_MS) ? PAGE_GUARD_LOCKED : PAGE_GUARD_TAKEN;
 }
 

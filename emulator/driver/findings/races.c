@@ -190,6 +190,7 @@ void races_host_touch(enum races_mode mode, uint64_t address, uint64_t size, uin
                                .request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED),
                                .stack = stack_note(pc + 1)});
     if (actor == NULL) return;
+    actor->base.is_host = true;
     touch(thread.host_op, actor, mode, &(struct races_rows){address, size, size, 1, size, 1});
     races_actor_release(&actor->base);
 }
@@ -220,10 +221,31 @@ static void open_conversation(void *user, const struct memory_region *region)
     if (with_host(region)) findings_communicates(operation->op);
 }
 
-struct exec_footprint *races_footprint(struct operation *operation, bool converses)
+/* Callback: a kernel without a fence for the host is about to tell it something by a value in
+ * `region`. What it has written elsewhere may not be there yet, so the host is stopped there until
+ * the kernel has ended and its accesses are known. */
+static void tells_host(void *user, const struct exec_footprint *footprint,
+                       const struct memory_region *region)
+{
+    const struct operation *operation = user;
+    if (!with_host(region)) return;
+    for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
+        const struct exec_footprint_region *other = exec_footprint_region_at(footprint, i);
+        if (!with_host(other->region) || other->tells || other->bits[EXEC_STORE] == NULL) continue;
+        page_guards_guess(operation->op, other->region->address);
+        page_guard_restore(other->region->address, other->region->size); /* where one was lifted */
+    }
+}
+
+struct exec_footprint *races_footprint(struct operation *operation,
+                                       const struct exec_function_info *info)
 {
     if (races == NULL) return NULL;
-    return exec_footprint_create(converses ? open_conversation : open_region, operation);
+    struct exec_footprint *footprint =
+        exec_footprint_create(info->converses ? open_conversation : open_region, operation);
+    if (footprint != NULL && info->converses && !info->orders_system)
+        exec_footprint_listen(footprint, tells_host);
+    return footprint;
 }
 
 void races_pause(const struct exec_footprint *footprint, bool goes_on)
@@ -313,7 +335,7 @@ static struct actor *kernel_in(const struct operation *operation,
 }
 
 /* What accesses belong to. Early ones of the host are guarded against once a launch has ended, but
- * not those by which it may converse. */
+ * not where it may converse. */
 enum part { PART_OF_LAUNCH, WHOLE_LAUNCH, CONVERSING_LAUNCH };
 
 /* Passes on what a launch accessed in one region. */
@@ -321,7 +343,8 @@ static void tell_region(struct operation *operation, const struct exec_footprint
                         const struct exec_footprint_region *touched, enum part part,
                         const struct exec_function_info *info)
 {
-    const bool guards = part == WHOLE_LAUNCH;
+    const bool guards = part == WHOLE_LAUNCH ||
+                        (part == CONVERSING_LAUNCH && !touched->tells && !info->orders_system);
     /* One actor per region, because its sites belong to that region. */
     struct actor *actor = kernel_in(operation, footprint, info);
     if (actor == NULL) return;
@@ -341,6 +364,44 @@ static void tell_region(struct operation *operation, const struct exec_footprint
         }
         races_touch(races, operation->op, &actor->base, touched->region->id, modes[access], &set);
     }
+    races_actor_release(&actor->base);
+}
+
+static bool overlap(const struct races_range *one, const struct races_range *other)
+{
+    return one->first < other->end && other->first < one->end;
+}
+
+/* Guards what a kernel has stored, but not where it may have told something. */
+static void guard_sites(const struct operation *operation, const struct races_actor *actor,
+                        const struct memory_region *region)
+{
+    for (size_t i = 0; i < actor->site_count; i++) {
+        const struct races_site *site = &actor->sites[i];
+        const uint64_t size = site->bytes.end - site->bytes.first;
+        bool tells = site->strong;
+        for (size_t k = 0; k < actor->site_count && !tells; k++)
+            tells = actor->sites[k].strong && overlap(&actor->sites[k].bytes, &site->bytes);
+        if (site->mode == RACES_WRITE && !tells)
+            page_guards_raise(
+                operation->op, RACES_WRITE,
+                &(struct races_rows){region->address + site->bytes.first, size, size, 1, size, 1});
+    }
+}
+
+/* Passes on what a kernel stored in memory that the host sees, which told the host something before
+ * it ended and has no fence for it. */
+static void tell_host(struct operation *operation, const struct exec_footprint *footprint,
+                      const struct exec_footprint_region *touched)
+{
+    struct actor *actor = with_host(touched->region) ? actor_in(operation) : NULL;
+    struct races_set set;
+    if (actor == NULL) return;
+    actor->base.converses = actor->base.for_host = true;
+    take_sites(actor, footprint, touched->region);
+    guard_sites(operation, &actor->base, touched->region);
+    if (take_bits(&set, footprint, touched, EXEC_STORE))
+        races_touch(races, operation->op, &actor->base, touched->region->id, RACES_WRITE, &set);
     races_actor_release(&actor->base);
 }
 
@@ -388,7 +449,8 @@ static bool follow_talk(const struct operation *operation, const struct exec_foo
         hears |= site->strong && site->access != EXEC_STORE;
         tells |= site->strong && site->access != EXEC_LOAD;
         hears_host |= host;
-        tells_host |= host && site->access != EXEC_LOAD;
+        tells_host |=
+            host && site->access != EXEC_LOAD && (site->strong || talk->info->orders_system);
     }
     if (hears_host) timeline_op_follows_host(operation->op);
     const bool open = talk->uncertain || tells_host || (talk->paused && tells) ||
@@ -409,20 +471,30 @@ static bool follow_talk(const struct operation *operation, const struct exec_foo
 void races_launch(struct operation *operation, struct exec_footprint *footprint,
                   const struct races_talk *talk)
 {
-    bool has_conversed = false;
-    page_guards_know(operation->op);
-    if (footprint == NULL) return;
-    const bool is_told = !talk->info->converses || follow_talk(operation, footprint, talk);
-    for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
+    if (footprint == NULL) goto end;
+    const size_t regions = exec_footprint_region_count(footprint);
+    const bool converses = talk->info->converses;
+    const bool is_told = !converses || follow_talk(operation, footprint, talk);
+    bool has_conversed = false, tells = false;
+    for (size_t i = 0; i < regions && converses; i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        has_conversed |= talk->info->converses && with_host(touched->region);
-        if (is_told)
-            tell_region(operation, footprint, touched,
-                        talk->info->converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH, talk->info);
-        page_guard_restore(touched->region->address, touched->region->size);
+        has_conversed |= with_host(touched->region);
+        tells |= with_host(touched->region) && touched->tells;
     }
     if (has_conversed) findings_communicates(operation->op);
+    tells &= !talk->info->orders_system && !talk->uncertain;
+    for (size_t i = 0; i < regions; i++) {
+        const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
+        if (is_told)
+            tell_region(operation, footprint, touched, converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH,
+                        talk->info);
+        else if (tells)
+            tell_host(operation, footprint, touched);
+        page_guard_restore(touched->region->address, touched->region->size);
+    }
     exec_footprint_destroy(footprint);
+end: /* guesses last: a thread of the host may wait behind one */
+    page_guards_know(operation->op);
 }
 
 void races_release(const struct memory_region *region)
@@ -503,6 +575,7 @@ static void tell(const struct races_found *race, const struct memory_region *reg
         : this->family != 0 && this->family == other->family ? FINDING_RACE_IN_FAMILY
         : race->is_narrow && this->base.is_page_locked       ? FINDING_RACE_OF_DEVICES_ATOMICS
         : race->is_narrow                                    ? FINDING_RACE_BEYOND_SCOPE
+        : race->first.actor->for_host                        ? FINDING_RACE_UNTOLD_HOST
         : is_staged(&other->record)                          ? FINDING_RACE_WITH_STAGED_COPY
                                                              : FINDING_RACE;
     struct trace_record found = finding_at_work(id, &this->record, this->stream_caller);

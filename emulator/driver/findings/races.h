@@ -40,9 +40,10 @@ struct exec_footprint *races_footprint_early(void);
 void races_early(struct operation *operation, const struct exec_footprint *footprint,
                  const struct exec_footprint *early, const struct timeline_op *primary);
 
-/* Makes the footprint for the operation's launch. `converses`: the kernel may communicate through
- * memory (exec_function_info). NULL when nothing is to be recorded. */
-struct exec_footprint *races_footprint(struct operation *operation, bool converses);
+/* Makes the footprint for the operation's launch of a kernel. NULL when nothing is to be recorded.
+ */
+struct exec_footprint *races_footprint(struct operation *operation,
+                                       const struct exec_function_info *info);
 /* The kernel pauses, or resumes (`goes_on`); in between only the host accesses memory. NULL is
  * fine. */
 void races_pause(const struct exec_footprint *footprint, bool goes_on);
@@ -54,9 +55,9 @@ struct races_talk {
     bool beside_paused; /* another kernel has paused and not ended: this one may have heard of it */
     bool uncertain;     /* a part of what it did is not known, or counts as another operation */
 };
-/* Reports what a finished launch accessed. A kernel that may have told the host, or what ran beside
- * it, that something is done before it ended is left out: what came after may have waited for that.
- * Destroys the footprint; NULL is fine. */
+/* Reports what a finished launch accessed. Of a kernel that may have told the host, or what ran
+ * beside it, that something is done before it ended, no more than what it stored without a fence
+ * for the host: what came after may have waited for that. Destroys the footprint; NULL is fine. */
 void races_launch(struct operation *operation, struct exec_footprint *footprint,
                   const struct races_talk *talk);
 

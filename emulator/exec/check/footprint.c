@@ -17,6 +17,8 @@ struct exec_footprint {
     size_t site_count, site_room;
     bool sites_lost; /* some bits may lie outside of all sites */
     void (*met)(void *user, const struct memory_region *region);
+    void (*tells)(void *user, const struct exec_footprint *footprint,
+                  const struct memory_region *region);
     void *user;
 };
 
@@ -29,6 +31,13 @@ exec_footprint_create(void (*met)(void *user, const struct memory_region *region
     footprint->met = met;
     footprint->user = user;
     return footprint;
+}
+
+void exec_footprint_listen(struct exec_footprint *footprint,
+                           void (*tells)(void *user, const struct exec_footprint *footprint,
+                                         const struct memory_region *region))
+{
+    footprint->tells = tells;
 }
 
 /* Adds a window to `count` ascending ones that are apart, joined with those that it meets. Where
@@ -212,6 +221,17 @@ struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
     }
     pthread_mutex_unlock(&footprint->lock);
     return owners;
+}
+
+void exec_footprint_tell(struct exec_footprint *footprint, const struct memory_region *region)
+{
+    pthread_mutex_lock(&footprint->lock);
+    struct exec_footprint_region *found = region_find(footprint, region);
+    if (found != NULL && !found->tells) {
+        found->tells = true;
+        if (footprint->tells != NULL) footprint->tells(footprint->user, footprint, region);
+    }
+    pthread_mutex_unlock(&footprint->lock);
 }
 
 void exec_footprint_add_site(struct exec_footprint *footprint,

@@ -20,6 +20,7 @@ struct exec_footprint_region {
     uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was accessed in this way; NULL: none was */
     uint64_t words;                    /* of 64 bits, in each */
     struct exec_owners *owners;        /* NULL: not wanted */
+    bool tells;                        /* exec_footprint_tell was called for it */
 };
 
 /* The accesses to one region by one instruction lie between `first` and `end`. */
@@ -42,6 +43,11 @@ struct exec_footprint;
 struct exec_footprint *
 exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user);
 void exec_footprint_destroy(struct exec_footprint *footprint);
+/* `tells` is called, with create's `user`, before a store or an atomic by which a thread may tell
+ * others something (exec_footprint_site.strong) accesses a region for the first time. */
+void exec_footprint_listen(struct exec_footprint *footprint,
+                           void (*tells)(void *user, const struct exec_footprint *footprint,
+                                         const struct memory_region *region));
 
 /* Adds the regions and bytes of `other`, but not its sites, to `footprint`. */
 void exec_footprint_join(struct exec_footprint *footprint, const struct exec_footprint *other);
@@ -80,6 +86,8 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
  * byte; the same for the whole launch. NULL without memory. */
 struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
                                           const struct memory_region *region, bool maps);
+/* A strong store to the region, or an atomic, is about to be executed. */
+void exec_footprint_tell(struct exec_footprint *footprint, const struct memory_region *region);
 /* The launch pauses: it may end without adding its last sites. */
 void exec_footprint_pause(struct exec_footprint *footprint);
 /* Adds a site, merged with the same source place's site if there is one. */

@@ -27,8 +27,11 @@ static struct exec_pool {
           .work = PTHREAD_COND_INITIALIZER,
           .idle = PTHREAD_COND_INITIALIZER};
 
+static _Thread_local bool is_ours; /* the calling thread is one of the pool's */
+
 static void *thread_main(void *argument)
 {
+    is_ours = true;
     const unsigned self = (unsigned)(unsigned long)argument;
     unsigned long seen = 0;
     pthread_mutex_lock(&pool.lock);
@@ -103,6 +106,11 @@ unsigned exec_threads(void)
     const unsigned threads = pool.threads;
     pthread_mutex_unlock(&pool.lock);
     return threads;
+}
+
+bool exec_is_thread(void)
+{
+    return is_ours;
 }
 
 void exec_pool_run(unsigned workers, void (*job)(void *argument, unsigned worker), void *argument)
