@@ -161,13 +161,26 @@ static bool ordered_before(const struct timeline *timeline, const struct touch *
                       : timeline_host_knows(timeline, touch->when, sense);
 }
 
+/* Returns whether `actor` is known to race with nobody, but for a few. */
+static bool is_open(const struct races_actor *actor)
+{
+    return actor->for_host || actor->for_atomics;
+}
+
+/* Returns whether all that may race with `actor` may race with `by` as well. */
+static bool is_as_open(const struct races_actor *actor, const struct races_actor *by)
+{
+    return !is_open(by) ||
+           (actor->for_host == by->for_host && actor->for_atomics == by->for_atomics);
+}
+
 /* True when the new touch replaces this older one: it happens after the older touch, contains its
  * bytes, and conflicts with everything that the older one conflicts with. Whatever is unordered
  * against the older touch is then unordered against the new one, too. */
 static bool is_covered(const struct timeline *timeline, const struct touch *touch,
                        const struct touch *by, const struct timeline_op *op)
 {
-    return stands_for[by->mode][touch->mode] && (touch->actor->for_host || !by->actor->for_host) &&
+    return stands_for[by->mode][touch->mode] && is_as_open(touch->actor, by->actor) &&
            (touch->actor->converses || !by->actor->converses) &&
            ordered_before(timeline, touch, op, TIMELINE_PROMISED) &&
            races_set_covers(&by->set, &touch->set);
@@ -262,7 +275,7 @@ static void look_for_talk(const struct races *races, const struct place *place,
     for (size_t i = 0; (i = place_next(place, i, &touch->set)) < place->count; i++) {
         const struct touch *other = place->entries[i].touch;
         if (is_narrow(touch, other) || is_untold(other->actor, touch->actor)) continue;
-        if (other->actor->for_host) continue;
+        if (is_open(other->actor)) continue;
         if (!may_hear(other->actor, touch) && !may_hear(touch->actor, other)) continue;
         if (ordered_before(races->timeline, other, op, TIMELINE_PROMISED)) continue;
         timeline_op_follows_all(op);
@@ -283,9 +296,11 @@ void races_meet(struct races *races, struct timeline_op *op, const struct races_
     }
 }
 
-/* Returns whether one of the two concerns the host's own code alone, and the other is not that. */
+/* Returns whether one of the two is open, and the other is not one of its few. */
 static bool is_private(const struct touch *one, const struct touch *other)
 {
+    if ((one->actor->for_atomics || other->actor->for_atomics) && !is_narrow(one, other))
+        return true;
     return (one->actor->for_host && !other->actor->is_host) ||
            (other->actor->for_host && !one->actor->is_host);
 }

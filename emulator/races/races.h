@@ -49,10 +49,11 @@ struct races_actor {
      * atomics race if one is not atomic there. */
     unsigned device;
     bool orders_system, counts_system, is_page_locked;
-    /* The host's own code; or a kernel of which only that is known: that it told the host something
-     * while it ran, and did not order its other accesses for the host. These race with accesses by
-     * the host's code alone, since it may have told everybody else by means of the host. */
-    bool is_host, for_host;
+    /* The host's own code; or a kernel that told the host something while it ran, so that it may
+     * have told everybody by means of the host. Then no more is known than this: it did not order
+     * its stores for the host, which race with accesses by the host's code alone; or it heard
+     * nothing, so that its atomics may race with those of other devices. */
+    bool is_host, for_host, for_atomics;
     struct races_site *sites; /* owned; may be NULL */
     size_t site_count;
     void (*release)(struct races_actor *actor); /* frees the object that contains the actor */

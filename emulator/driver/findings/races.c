@@ -405,6 +405,23 @@ static void tell_host(struct operation *operation, const struct exec_footprint *
     races_actor_release(&actor->base);
 }
 
+/* Passes on what a kernel changed atomically in page-locked memory, as a kernel of another device
+ * may have done at once: neither has heard of the other. */
+static void tell_devices(struct operation *operation, const struct exec_footprint *footprint,
+                         const struct exec_footprint_region *touched,
+                         const struct exec_function_info *info)
+{
+    if (touched->region->kind != MEMORY_PINNED) return;
+    struct actor *actor = kernel_in(operation, footprint, info);
+    struct races_set set;
+    if (actor == NULL) return;
+    actor->base.converses = actor->base.for_atomics = actor->base.is_page_locked = true;
+    take_sites(actor, footprint, touched->region);
+    if (take_bits(&set, footprint, touched, EXEC_ATOMIC))
+        races_touch(races, operation->op, &actor->base, touched->region->id, RACES_ATOMIC, &set);
+    races_actor_release(&actor->base);
+}
+
 struct exec_footprint *races_footprint_early(void)
 {
     struct exec_footprint *early = exec_footprint_create(NULL, NULL);
@@ -437,58 +454,78 @@ void races_part(struct operation *operation, const struct exec_footprint *footpr
                     NULL);
 }
 
-/* Makes the kernel, which converses, follow what it may have heard of. Returns false if it may have
- * told others what it had done before it ended. */
-static bool follow_talk(const struct operation *operation, const struct exec_footprint *footprint,
-                        const struct races_talk *talk)
+/* What a kernel that converses may have said and heard. */
+struct conversation {
+    bool hears, hears_host, waits; /* `waits`: for a value */
+    bool is_open;                  /* it may have told others what it had done before it ended */
+    bool is_unfenced;              /* it may have told the host, without a fence for it */
+};
+
+static struct conversation conversation_of(const struct exec_footprint *footprint,
+                                           const struct races_talk *talk)
 {
-    bool hears = false, tells = false, hears_host = false, tells_host = false;
+    struct conversation all = {.is_open = talk->uncertain || timeline_has_hurried(driver.timeline)};
+    bool tells_host = false;
     for (size_t i = 0; i < exec_footprint_site_count(footprint); i++) {
         const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
-        const bool host = with_host(site->region);
-        hears |= site->strong && site->access != EXEC_STORE;
-        tells |= site->strong && site->access != EXEC_LOAD;
-        hears_host |= host;
-        tells_host |=
-            host && site->access != EXEC_LOAD && (site->strong || talk->info->orders_system);
+        const bool host = with_host(site->region), stores = site->access != EXEC_LOAD;
+        all.hears |= site->strong && site->access != EXEC_STORE;
+        all.waits |= site->strong && !stores;
+        all.hears_host |= host;
+        tells_host |= host && site->strong && stores;
+        all.is_open |= stores && (host ? site->strong || talk->info->orders_system
+                                       : site->strong && talk->paused);
     }
-    if (hears_host) timeline_op_follows_host(operation->op);
-    const bool open = talk->uncertain || tells_host || (talk->paused && tells) ||
-                      timeline_has_hurried(driver.timeline);
-    if (open ? talk->paused : hears && talk->beside_paused) timeline_op_follows_all(operation->op);
-    for (size_t i = 0; !open && i < exec_footprint_region_count(footprint); i++) {
+    all.is_unfenced = tells_host && !talk->info->orders_system && !talk->uncertain;
+    return all;
+}
+
+/* Makes the kernel follow what it may have heard of. */
+static void follow_talk(const struct operation *operation, const struct exec_footprint *footprint,
+                        const struct races_talk *talk, const struct conversation *conversation)
+{
+    if (conversation->hears_host) timeline_op_follows_host(operation->op);
+    if (conversation->is_open ? talk->paused : conversation->hears && talk->beside_paused)
+        timeline_op_follows_all(operation->op);
+    for (size_t i = 0; !conversation->is_open && i < exec_footprint_region_count(footprint); i++) {
         const struct memory_region *region = exec_footprint_region_at(footprint, i)->region;
         struct actor *actor = kernel_in(operation, footprint, talk->info);
-        if (actor == NULL) return false;
+        if (actor == NULL) return;
         actor->base.converses = true;
         take_sites(actor, footprint, region);
         races_meet(races, operation->op, &actor->base, region->id);
         races_actor_release(&actor->base);
     }
-    return !open;
+}
+
+/* What the host, and other devices, may have heard while the kernel ran. */
+static struct conversation converse(struct operation *operation,
+                                    const struct exec_footprint *footprint,
+                                    const struct races_talk *talk)
+{
+    const struct conversation conversation = conversation_of(footprint, talk);
+    /* Before it follows the host, of which such a kernel has heard nothing. */
+    const bool is_deaf = !conversation.waits && !talk->paused && !talk->uncertain;
+    for (size_t i = 0; i < exec_footprint_region_count(footprint); i++)
+        if (devices_count() > 1 && conversation.is_open && is_deaf)
+            tell_devices(operation, footprint, exec_footprint_region_at(footprint, i), talk->info);
+    follow_talk(operation, footprint, talk, &conversation);
+    if (conversation.hears_host) findings_communicates(operation->op);
+    return conversation;
 }
 
 void races_launch(struct operation *operation, struct exec_footprint *footprint,
                   const struct races_talk *talk)
 {
+    struct conversation conversation = {.is_open = false};
     if (footprint == NULL) goto end;
-    const size_t regions = exec_footprint_region_count(footprint);
-    const bool converses = talk->info->converses;
-    const bool is_told = !converses || follow_talk(operation, footprint, talk);
-    bool has_conversed = false, tells = false;
-    for (size_t i = 0; i < regions && converses; i++) {
+    if (talk->info->converses) conversation = converse(operation, footprint, talk);
+    for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        has_conversed |= with_host(touched->region);
-        tells |= with_host(touched->region) && touched->tells;
-    }
-    if (has_conversed) findings_communicates(operation->op);
-    tells &= !talk->info->orders_system && !talk->uncertain;
-    for (size_t i = 0; i < regions; i++) {
-        const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        if (is_told)
-            tell_region(operation, footprint, touched, converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH,
-                        talk->info);
-        else if (tells)
+        if (!conversation.is_open)
+            tell_region(operation, footprint, touched,
+                        talk->info->converses ? CONVERSING_LAUNCH : WHOLE_LAUNCH, talk->info);
+        else if (conversation.is_unfenced)
             tell_host(operation, footprint, touched);
         page_guard_restore(touched->region->address, touched->region->size);
     }
