@@ -73,6 +73,9 @@ bool overlap_primary_alive(int device);
  * `code`: the error that the call will return. */
 void overlap_finding_unsupported(const char *what, int code) __attribute__((nonnull(1)));
 
+/* Reports that a library (emulator/standins) is misused, in the sentence `what`. */
+void overlap_finding_misuse(const char *what, int code) __attribute__((nonnull(1)));
+
 /* The body of every function that is exported but not supported: enters and leaves the call, and
  * reports a "not supported" finding the first time for each name. `caller` as in
  * overlap_call_enter. Returns `code` (801 in both APIs). */

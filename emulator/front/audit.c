@@ -46,6 +46,7 @@ static struct library {
     {"libcurand.so.10", "libcurand.so", "standins/libcurand.so.10", true, ""},
     {"libcusolver.so.12", "libcusolver.so", "standins/libcusolver.so.12", true, ""},
     {"libcusparse.so.12", "libcusparse.so", "standins/libcusparse.so.12", true, ""},
+    {"libnccl.so.2", "libnccl.so", "standins/libnccl.so.2", true, ""},
 };
 
 static bool are_standins_wanted(void)

@@ -36,6 +36,11 @@ void standin_lacks(const char *what)
     overlap_finding_unsupported(what, CUDA_ERROR_NOT_SUPPORTED);
 }
 
+void standin_misused(const char *what)
+{
+    overlap_finding_misuse(what, CUDA_ERROR_INVALID_VALUE);
+}
+
 CUresult standin_context(void)
 {
     CUcontext current = NULL;

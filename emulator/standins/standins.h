@@ -1,5 +1,6 @@
-/* standins: libraries that take the place of NVIDIA's cuBLAS, cuFFT, cuRAND, cuSOLVER and cuSPARSE,
- * whose machine code the software device cannot run, and of cuDNN, of which there are handles only.
+/* standins: libraries that take the place of NVIDIA's cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE and
+ * NCCL, whose machine code the software device cannot run, and of cuDNN, of which there are handles
+ * only.
  * `./emulate --stand-ins` puts them in front; without it nobody finds them.
  *
  * A stand-in computes by kernels of its own, which it launches in the caller's stream through the
@@ -42,6 +43,9 @@ void standin_absent(const char *name, const void *caller);
 /* Inside the bracket: a finding that the software device does not support `what`, a noun. The
  * function is to fail with CUDA_ERROR_NOT_SUPPORTED. */
 void standin_lacks(const char *what);
+
+/* Inside the bracket: a finding of a misuse of the library; `what` is its sentence. */
+void standin_misused(const char *what);
 
 /* Makes sure that the calling thread has a current context, the primary one if there was none. */
 CUresult standin_context(void);

@@ -275,7 +275,7 @@ says '-gencode arch=compute_75,code=compute_75'
 cp "$subjects/subject_machine" libnccl.so.2
 run ./libnccl.so.2 run_well
 exits 1 'machine code of a library that nobody builds himself'
-says 'MPI or Gloo on the host'
+says 'emulate --stand-ins puts one in its'
 ! grep -qF -e -gencode said || wrong 'no advice on building NCCL'
 
 run --order=nonsense "$subject" exit 0

@@ -82,3 +82,8 @@ void overlap_finding_unsupported(const char *what, int code)
 {
     finding_tell(FINDING_UNSUPPORTED, (CUresult)code, "%s", what);
 }
+
+void overlap_finding_misuse(const char *what, int code)
+{
+    finding_tell(FINDING_COLLECTIVE, (CUresult)code, "%s", what);
+}

@@ -20,7 +20,7 @@ static const struct library {
     {"libcusparseLt", FINDING_UNSUPPORTED_MACHINE_CODE},
     {"libcusparse", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
     {"libcutensor", FINDING_UNSUPPORTED_MACHINE_CODE},
-    {"libnccl", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libnccl", FINDING_UNSUPPORTED_WITHOUT_STANDIN},
     {"libnpp", FINDING_UNSUPPORTED_MACHINE_CODE},
     {"libnvjpeg", FINDING_UNSUPPORTED_MACHINE_CODE},
 };

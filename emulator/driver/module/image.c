@@ -298,9 +298,9 @@ failed:
 static const struct ready_made {
     const char *begin, *detail;
 } ready_made[] = {
-    {"libnccl", "NCCL: the library carries machine code only, and has no other way. Use one device "
-                "and no communicator, copies between devices (cudaMemcpyPeer), or MPI or Gloo on "
-                "the host"},
+    {"libnccl",
+     "NCCL: the library carries machine code only. ./emulate --stand-ins puts one in its "
+     "place"},
     {"warp.so",
      "machine code, which Warp makes where a module's option cuda_output is \"cubin\": leave "
      "it at \"ptx\""},

@@ -6,12 +6,17 @@
 
 #include <string.h>
 
-enum { MOST = 256 }; /* operations of a batch */
+enum {
+    MOST = 256,        /* operations of a batch */
+    TOLD_AFTER_S = 10, /* who waits for so long is told of */
+};
 
 /* Payload of a batch's operation. */
 struct values {
     unsigned count;
-    unsigned done; /* operations that have run: the next one may wait */
+    unsigned done;     /* operations that have run: the next one may wait */
+    uint64_t since_ns; /* the one that waits, since then; 0: none does */
+    bool is_told;
     CUstreamBatchMemOpParams ops[];
 };
 
@@ -120,11 +125,29 @@ static enum timeline_ran run_op(struct operation *operation, const CUstreamBatch
     return TIMELINE_RAN;
 }
 
+/* Tells of a wait that has lasted long: it may be right, but nobody sees otherwise why the program
+ * stands still. */
+static void look_at_wait(const struct operation *operation, struct values *values)
+{
+    const uint64_t now = monotonic_ns();
+    if (values->since_ns == 0) values->since_ns = now;
+    if (values->is_told || now - values->since_ns < (uint64_t)TOLD_AFTER_S * 1000000000) return;
+    struct trace_record found =
+        finding_at_work(FINDING_VALUE_NOT_WRITTEN, &operation->record, operation->stream_caller);
+    finding_address(&found, values->ops[values->done].waitValue.address);
+    found.finding.numbers[0] = TOLD_AFTER_S;
+    finding_put(&found);
+    values->is_told = true;
+}
+
 static enum timeline_ran run_values(struct operation *operation)
 {
     struct values *values = values_of(operation);
-    for (; values->done < values->count; values->done++)
-        if (run_op(operation, &values->ops[values->done]) != TIMELINE_RAN) return TIMELINE_NOT_YET;
+    for (; values->done < values->count; values->done++, values->since_ns = 0) {
+        if (run_op(operation, &values->ops[values->done]) == TIMELINE_RAN) continue;
+        look_at_wait(operation, values);
+        return TIMELINE_NOT_YET;
+    }
     return TIMELINE_RAN;
 }
 

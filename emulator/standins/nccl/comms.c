@@ -1,0 +1,411 @@
+/* Communicators: made, split, asked about, and ended. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "emulator/standins/nccl/comm.h"
+
+/* ---- ids -------------------------------------------------------------------------------------
+ */
+
+static const char ID_BEGIN[] = "overlap-nccl-";
+
+/* An id names a file of /dev/shm, so nothing else is taken for one. */
+static bool is_id(const struct nccl_id *id)
+{
+    return memchr(id->bytes, 0, sizeof id->bytes) != NULL &&
+           strncmp(id->bytes, ID_BEGIN, sizeof ID_BEGIN - 1) == 0 && strchr(id->bytes, '/') == NULL;
+}
+
+static enum nccl_result make_id(struct nccl_id *id)
+{
+    uint64_t number[2];
+    memset(id, 0, sizeof *id);
+    if (getrandom(number, sizeof number, 0) != sizeof number)
+        return nccl_fail(NCCL_SYSTEM_ERROR, "no random numbers: %s", strerror(errno));
+    snprintf(id->bytes, sizeof id->bytes, "%s%d-%016llx%016llx", ID_BEGIN, (int)getpid(),
+             (unsigned long long)number[0], (unsigned long long)number[1]);
+    return NCCL_SUCCESS;
+}
+
+STANDIN_PUBLIC int ncclGetUniqueId(struct nccl_id *id)
+{
+    nccl_begin("ncclGetUniqueId", __builtin_return_address(0));
+    return nccl_end(id == NULL ? nccl_fail(NCCL_INVALID_ARGUMENT, "the id is NULL") : make_id(id));
+}
+
+/* ---- making ----------------------------------------------------------------------------------
+ */
+
+static void comm_free(struct ncclComm *comm)
+{
+    if (comm == NULL) return;
+    segment_close(comm->segment);
+    free(comm);
+}
+
+/* Makes the rank on the thread's current device. NULL: nccl_last_error says why. */
+static struct ncclComm *comm_new(enum nccl_result *result)
+{
+    struct ncclComm *comm = calloc(1, sizeof *comm);
+    *result = NCCL_SYSTEM_ERROR;
+    if (comm == NULL) return NULL;
+    *result = nccl_of_cuda(standin_context());
+    if (*result == NCCL_SUCCESS) *result = nccl_of_cuda(cuCtxGetCurrent(&comm->context));
+    if (*result == NCCL_SUCCESS) *result = nccl_of_cuda(cuCtxGetDevice(&comm->device));
+    if (*result == NCCL_SUCCESS) return comm;
+    free(comm);
+    return NULL;
+}
+
+/* The ranks have an id and numbers: opens their segment and says that this one has come. */
+static enum nccl_result come(struct ncclComm *comm)
+{
+    CUuuid device;
+    unsigned other;
+    enum nccl_result result = nccl_of_cuda(cuDeviceGetUuid(&device, comm->device));
+    if (result != NCCL_SUCCESS) return result;
+    comm->segment = segment_open(&comm->id, comm->ranks);
+    if (comm->segment == NULL)
+        return nccl_fail(NCCL_SYSTEM_ERROR, "the ranks' memory in /dev/shm: %s", strerror(errno));
+    result = nccl_of_cuda(segment_register(comm->segment));
+    if (result != NCCL_SUCCESS || segment_arrive(comm->segment, comm->rank, &device, &other))
+        return result;
+    return other == comm->rank
+               ? nccl_misuse("rank %u of the communicator has come before: each rank has a number "
+                             "of its own",
+                             comm->rank)
+               : nccl_misuse("rank %u and rank %u of the communicator are on the same device, %d: "
+                             "each needs one of its own (cudaSetDevice before ncclCommInitRank)",
+                             comm->rank, other, comm->device);
+}
+
+/* Gives the rank its place among those of its colour, once all have said theirs. */
+static enum nccl_result divide(struct nccl_making *making)
+{
+    struct ncclComm *comm = making->comm, *parent = making->parent;
+    const struct segment_split *mine = &making->split;
+    struct segment_split all[SEGMENT_RANKS];
+    if (!segment_split(parent->segment, parent->rank, mine, all)) return NCCL_IN_PROGRESS;
+    comm->rank = comm->ranks = 0;
+    for (unsigned k = 0; k < parent->ranks; k++) {
+        if (all[k].colour != mine->colour) continue;
+        comm->ranks++;
+        comm->rank += all[k].key < mine->key || (all[k].key == mine->key && k < parent->rank);
+    }
+    if (snprintf(comm->id.bytes, sizeof comm->id.bytes, "%s-%u.%d", parent->id.bytes, mine->number,
+                 mine->colour) >= (int)sizeof comm->id.bytes)
+        return nccl_fail(NCCL_SYSTEM_ERROR, "the communicator is split too often in turn");
+    making->parent = NULL;
+    return NCCL_SUCCESS;
+}
+
+static enum nccl_result step(struct nccl_making *making)
+{
+    struct ncclComm *comm = making->comm;
+    if (making->parent != NULL) {
+        const enum nccl_result result = divide(making);
+        if (result != NCCL_SUCCESS) return result;
+        if (making->split.colour == NCCL_NO_COLOUR) {
+            *making->made = NULL;
+            comm_free(comm);
+            return NCCL_SUCCESS;
+        }
+    }
+    if (comm->segment == NULL) {
+        const enum nccl_result result = come(comm);
+        if (result != NCCL_SUCCESS) return result;
+    }
+    return segment_is_complete(comm->segment) ? NCCL_SUCCESS : NCCL_IN_PROGRESS;
+}
+
+enum nccl_result nccl_making_step(struct nccl_making *making)
+{
+    CUcontext popped;
+    nccl_begin("ncclCommInitRank", making->caller);
+    enum nccl_result result = nccl_of_cuda(cuCtxPushCurrent(making->comm->context));
+    if (result == NCCL_SUCCESS) {
+        result = step(making);
+        cuCtxPopCurrent(&popped);
+    }
+    if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS) {
+        comm_free(making->comm);
+        *making->made = NULL;
+    }
+    return (enum nccl_result)nccl_end(result);
+}
+
+/* Begins to make rank `rank` of `ranks`. */
+static enum nccl_result make(struct ncclComm **made, int ranks, const struct nccl_id *id, int rank,
+                             const void *caller)
+{
+    enum nccl_result result;
+    if (made == NULL) return nccl_fail(NCCL_INVALID_ARGUMENT, "the communicator is NULL");
+    if (ranks < 1 || rank < 0 || rank >= ranks)
+        return nccl_fail(NCCL_INVALID_ARGUMENT, "rank %d of %d ranks", rank, ranks);
+    if (ranks > SEGMENT_RANKS) {
+        standin_lacks("a communicator of more than 64 ranks");
+        return nccl_fail(NCCL_INVALID_ARGUMENT, "%d ranks, of at most %d", ranks, SEGMENT_RANKS);
+    }
+    if (!is_id(id))
+        return nccl_fail(NCCL_INVALID_ARGUMENT, "the id is not one of ncclGetUniqueId's");
+    struct ncclComm *comm = comm_new(&result);
+    if (comm == NULL) return result;
+    comm->id = *id;
+    comm->rank = (unsigned)rank;
+    comm->ranks = (unsigned)ranks;
+    return nccl_make(&(struct nccl_making){.comm = comm, .made = made, .caller = caller});
+}
+
+static enum nccl_result check_config(const struct nccl_config *config)
+{
+    return config == NULL || config->magic == (unsigned)NCCL_MAGIC
+               ? NCCL_SUCCESS
+               : nccl_fail(NCCL_INVALID_ARGUMENT,
+                           "the configuration was not begun with NCCL_CONFIG_INITIALIZER");
+}
+
+STANDIN_PUBLIC int ncclCommInitRankConfig(struct ncclComm **made, int ranks, struct nccl_id id,
+                                          int rank, const struct nccl_config *config)
+{
+    const void *caller = __builtin_return_address(0);
+    nccl_begin("ncclCommInitRankConfig", caller);
+    const enum nccl_result result = check_config(config);
+    return nccl_end(result == NCCL_SUCCESS ? make(made, ranks, &id, rank, caller) : result);
+}
+
+STANDIN_PUBLIC int ncclCommInitRank(struct ncclComm **made, int ranks, struct nccl_id id, int rank)
+{
+    const void *caller = __builtin_return_address(0);
+    nccl_begin("ncclCommInitRank", caller);
+    return nccl_end(make(made, ranks, &id, rank, caller));
+}
+
+/* The first of the ids serves all ranks. */
+STANDIN_PUBLIC int ncclCommInitRankScalable(struct ncclComm **made, int ranks, int rank, int count,
+                                            const struct nccl_id *ids,
+                                            const struct nccl_config *config)
+{
+    const void *caller = __builtin_return_address(0);
+    nccl_begin("ncclCommInitRankScalable", caller);
+    enum nccl_result result = check_config(config);
+    if (result == NCCL_SUCCESS && (ids == NULL || count < 1))
+        result = nccl_fail(NCCL_INVALID_ARGUMENT, "no ids");
+    return nccl_end(result == NCCL_SUCCESS ? make(made, ranks, &ids[0], rank, caller) : result);
+}
+
+/* ---- all devices of a process ----------------------------------------------------------------
+ */
+
+static bool is_twice(int count, const int *devices, int at)
+{
+    for (int k = 0; k < at; k++)
+        if (devices[k] == devices[at]) return true;
+    (void)count;
+    return false;
+}
+
+/* Begins to make the rank of a device. */
+static enum nccl_result make_on(struct ncclComm **made, int count, const struct nccl_id *id,
+                                int rank, int device, const void *caller)
+{
+    CUcontext context, popped;
+    enum nccl_result result = nccl_of_cuda(cuDevicePrimaryCtxRetain(&context, device));
+    if (result != NCCL_SUCCESS) return result;
+    result = nccl_of_cuda(cuCtxPushCurrent(context));
+    if (result == NCCL_SUCCESS) {
+        result = make(made, count, id, rank, caller);
+        cuCtxPopCurrent(&popped);
+    }
+    return result;
+}
+
+int ncclGroupStart(void);
+int ncclGroupEnd(void);
+
+static enum nccl_result make_each(struct ncclComm **made, int count, const int *devices,
+                                  const void *caller)
+{
+    struct nccl_id id;
+    int present = 0;
+    if (made == NULL || count < 1) return nccl_fail(NCCL_INVALID_ARGUMENT, "no communicators");
+    enum nccl_result result = nccl_of_cuda(standin_context());
+    if (result == NCCL_SUCCESS) result = nccl_of_cuda(cuDeviceGetCount(&present));
+    if (result == NCCL_SUCCESS) result = make_id(&id);
+    for (int k = 0; k < count && result == NCCL_SUCCESS; k++) {
+        const int device = devices != NULL ? devices[k] : k;
+        if (device < 0 || device >= present)
+            result = nccl_fail(NCCL_INVALID_ARGUMENT, "device %d of %d devices", device, present);
+        else if (devices != NULL && is_twice(count, devices, k))
+            result =
+                nccl_misuse("device %d is given twice: each rank needs one of its own", device);
+    }
+    if (result != NCCL_SUCCESS) return result;
+    ncclGroupStart();
+    for (int k = 0; k < count && result == NCCL_SUCCESS; k++)
+        result = make_on(&made[k], count, &id, k, devices != NULL ? devices[k] : k, caller);
+    const enum nccl_result ended = (enum nccl_result)ncclGroupEnd();
+    return result != NCCL_SUCCESS ? result : ended;
+}
+
+STANDIN_PUBLIC int ncclCommInitAll(struct ncclComm **made, int count, const int *devices)
+{
+    const void *caller = __builtin_return_address(0);
+    nccl_begin("ncclCommInitAll", caller);
+    return nccl_end(make_each(made, count, devices, caller));
+}
+
+/* ---- of one that exists ----------------------------------------------------------------------
+ */
+
+/* Makes a function's body that asks a communicator. */
+#define ASK(name, type, what)                                                                      \
+    STANDIN_PUBLIC int name(const struct ncclComm *comm, type *answer)                             \
+    {                                                                                              \
+        nccl_begin(#name, __builtin_return_address(0));                                            \
+        if (comm == NULL || answer == NULL)                                                        \
+            return nccl_end(nccl_fail(NCCL_INVALID_ARGUMENT, #name " was given NULL"));            \
+        *answer = (type)(what);                                                                    \
+        return nccl_end(NCCL_SUCCESS);                                                             \
+    }
+ASK(ncclCommCount, int, comm->ranks)
+ASK(ncclCommUserRank, int, comm->rank)
+ASK(ncclCommCuDevice, int, comm->device)
+ASK(ncclCommGetAsyncError, int,
+    comm->failed != NCCL_SUCCESS        ? comm->failed
+    : segment_is_aborted(comm->segment) ? NCCL_REMOTE_ERROR
+                                        : NCCL_SUCCESS)
+
+enum { MOST_PROPERTIES = 4096 }; /* bytes; the structure grows with NCCL's version */
+
+static enum nccl_result tell_properties(const struct ncclComm *comm, struct nccl_properties *told)
+{
+    if (comm == NULL || told == NULL || told->begin.magic != (unsigned)NCCL_MAGIC ||
+        told->begin.size < sizeof *told || told->begin.size > MOST_PROPERTIES)
+        return nccl_fail(NCCL_INVALID_ARGUMENT,
+                         "the properties were not begun with NCCL_COMM_PROPERTIES_INITIALIZER");
+    memset((char *)told + sizeof *told, 0, told->begin.size - sizeof *told);
+    told->rank = (int)comm->rank;
+    told->ranks = (int)comm->ranks;
+    told->device = told->nvml_device = comm->device;
+    return NCCL_SUCCESS;
+}
+
+STANDIN_PUBLIC int ncclCommQueryProperties(const struct ncclComm *comm,
+                                           struct nccl_properties *told)
+{
+    nccl_begin("ncclCommQueryProperties", __builtin_return_address(0));
+    return nccl_end(tell_properties(comm, told));
+}
+
+static enum nccl_result split(struct ncclComm *comm, int colour, int key, struct ncclComm **made,
+                              const void *caller)
+{
+    enum nccl_result result;
+    if (comm == NULL || made == NULL || colour < NCCL_NO_COLOUR)
+        return nccl_fail(NCCL_INVALID_ARGUMENT, "no communicator, or a colour below 0");
+    struct ncclComm *child = calloc(1, sizeof *child);
+    if (child == NULL) return NCCL_SYSTEM_ERROR;
+    child->context = comm->context;
+    child->device = comm->device;
+    result = nccl_make(&(struct nccl_making){.comm = child,
+                                             .made = made,
+                                             .caller = caller,
+                                             .parent = comm,
+                                             .split = {++comm->splits, colour, key}});
+    return result;
+}
+
+STANDIN_PUBLIC int ncclCommSplit(struct ncclComm *comm, int colour, int key, struct ncclComm **made,
+                                 const struct nccl_config *config)
+{
+    const void *caller = __builtin_return_address(0);
+    nccl_begin("ncclCommSplit", caller);
+    const enum nccl_result result = check_config(config);
+    return nccl_end(result == NCCL_SUCCESS ? split(comm, colour, key, made, caller) : result);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------
+ */
+
+/* Waits for the rank's work, and frees it. */
+static enum nccl_result end(struct ncclComm *comm)
+{
+    CUcontext popped;
+    enum nccl_result result = nccl_of_cuda(cuCtxPushCurrent(comm->context));
+    if (result == NCCL_SUCCESS && comm->last != NULL) {
+        result = nccl_of_cuda(cuEventSynchronize(comm->last));
+        cuEventDestroy(comm->last);
+    }
+    if (segment_is_aborted(comm->segment)) segment_release(comm->segment, comm->rank);
+    segment_close(comm->segment);
+    if (result == NCCL_SUCCESS) cuCtxPopCurrent(&popped);
+    free(comm);
+    return result;
+}
+
+#define COMM_FUNCTION(name, body)                                                                  \
+    STANDIN_PUBLIC int name(struct ncclComm *comm)                                                 \
+    {                                                                                              \
+        nccl_begin(#name, __builtin_return_address(0));                                            \
+        return nccl_end(                                                                           \
+            comm == NULL ? nccl_fail(NCCL_INVALID_ARGUMENT, "the communicator is NULL") : (body)); \
+    }
+
+/* Whoever waits for this rank, or this rank for others, goes on. */
+static enum nccl_result abandon(struct ncclComm *comm)
+{
+    segment_abort(comm->segment);
+    for (unsigned k = 0; k < comm->ranks; k++) segment_release(comm->segment, k);
+    return end(comm);
+}
+
+COMM_FUNCTION(ncclCommFinalize, NCCL_SUCCESS)
+COMM_FUNCTION(ncclCommDestroy, end(comm))
+COMM_FUNCTION(ncclCommAbort, abandon(comm))
+
+/* ---- of the library --------------------------------------------------------------------------
+ */
+
+STANDIN_PUBLIC int ncclGetVersion(int *version)
+{
+    if (version == NULL) return NCCL_INVALID_ARGUMENT;
+    *version = NCCL_VERSION;
+    return NCCL_SUCCESS;
+}
+
+STANDIN_PUBLIC int ncclMemAlloc(void **memory, size_t size)
+{
+    CUdeviceptr made = 0;
+    nccl_begin("ncclMemAlloc", __builtin_return_address(0));
+    if (memory == NULL) return nccl_end(nccl_fail(NCCL_INVALID_ARGUMENT, "the pointer is NULL"));
+    enum nccl_result result = nccl_of_cuda(standin_context());
+    if (result == NCCL_SUCCESS) result = nccl_of_cuda(cuMemAlloc(&made, size));
+    *memory = (void *)(uintptr_t)made;
+    return nccl_end(result);
+}
+
+STANDIN_PUBLIC int ncclMemFree(void *memory)
+{
+    nccl_begin("ncclMemFree", __builtin_return_address(0));
+    return nccl_end(memory == NULL ? NCCL_SUCCESS
+                                   : nccl_of_cuda(cuMemFree((CUdeviceptr)(uintptr_t)memory)));
+}
+
+/* Nothing is gained by it here. */
+STANDIN_PUBLIC int ncclCommRegister(struct ncclComm *comm, void *buffer, size_t size, void **handle)
+{
+    (void)size;
+    if (comm == NULL || buffer == NULL || handle == NULL) return NCCL_INVALID_ARGUMENT;
+    *handle = buffer;
+    return NCCL_SUCCESS;
+}
+
+STANDIN_PUBLIC int ncclCommDeregister(const struct ncclComm *comm, const void *handle)
+{
+    (void)handle;
+    return comm == NULL ? NCCL_INVALID_ARGUMENT : NCCL_SUCCESS;
+}
