@@ -1,7 +1,6 @@
 /* standins: libraries that take the place of NVIDIA's cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE and
  * NCCL, whose machine code the software device cannot run, and of cuDNN, of which there are handles
- * only.
- * `./emulate --stand-ins` puts them in front; without it nobody finds them.
+ * only. `./emulate --stand-ins` puts them in front; without it nobody finds them.
  *
  * A stand-in computes by kernels of its own, which it launches in the caller's stream through the
  * public functions of the runtime and the driver. Everything that CUDA says of kernels holds for

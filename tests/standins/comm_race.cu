@@ -1,38 +1,75 @@
-// A mistake on purpose: the collective's stream does not wait for the stream of the kernel that
-// makes the values. The device must report a race, at the line of ncclAllReduce.
+// Mistakes on purpose. What a rank sends is overwritten, and a sum is read, in streams that do not
+// wait; a collective does not wait for the values that it sends; and the root of a broadcast takes
+// its call's end for the others' beginning. The device must report each as a race.
 #include "tests/standins/comm.cuh"
 
-__global__ void fill(float *values, int n)
+__global__ void fill(float *x, int n, float value)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) values[i] = (float)i;
+    if (i < n) x[i] = value;
+}
+
+static void wait_for_all()
+{
+    for (int i = 0; i < 2; i++) {
+        MUST(cudaSetDevice(i));
+        MUST(cudaDeviceSynchronize());
+    }
 }
 
 int main()
 {
-    enum { N = 1000, RANKS = 2 };
-    ncclComm_t comms[RANKS];
-    float *values[RANKS];
-    cudaStream_t makes[RANKS], sums[RANKS];
-    MUST(ncclCommInitAll(comms, RANKS, nullptr));
-    for (int k = 0; k < RANKS; k++) {
-        MUST(cudaSetDevice(k));
-        MUST(cudaMalloc(&values[k], N * sizeof(float)));
-        MUST(cudaStreamCreateWithFlags(&makes[k], cudaStreamNonBlocking));
-        MUST(cudaStreamCreateWithFlags(&sums[k], cudaStreamNonBlocking));
-        fill<<<(N + 127) / 128, 128, 0, makes[k]>>>(values[k], N);
+    const int N = 10000, BLOCK = 256, GRID = (N + BLOCK - 1) / BLOCK;
+    ncclComm_t comm[2];
+    cudaStream_t stream[2], other[2];
+    cudaEvent_t sent;
+    float *in[2], *out[2];
+    MUST(ncclCommInitAll(comm, 2, nullptr));
+    for (int i = 0; i < 2; i++) {
+        MUST(cudaSetDevice(i));
+        MUST(cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking));
+        MUST(cudaStreamCreateWithFlags(&other[i], cudaStreamNonBlocking));
+        MUST(cudaMalloc(&in[i], N * sizeof(float)));
+        MUST(cudaMalloc(&out[i], N * sizeof(float)));
+        fill<<<GRID, BLOCK, 0, stream[i]>>>(in[i], N, 1);
     }
+    wait_for_all();
     MUST(ncclGroupStart());
-    for (int k = 0; k < RANKS; k++)
-        MUST(ncclAllReduce(values[k], values[k], N, ncclFloat32, ncclSum, comms[k], sums[k]));
+    for (int i = 0; i < 2; i++)
+        MUST(ncclAllReduce(in[i], out[i], N, ncclFloat32, ncclSum, comm[i], stream[i]));
     MUST(ncclGroupEnd());
-    for (int k = 0; k < RANKS; k++) {
-        MUST(cudaSetDevice(k));
-        MUST(cudaDeviceSynchronize());
-        MUST(cudaFree(values[k]));
-        MUST(cudaStreamDestroy(makes[k]));
-        MUST(cudaStreamDestroy(sums[k]));
-        MUST(ncclCommDestroy(comms[k]));
+    MUST(cudaSetDevice(0));
+    fill<<<GRID, BLOCK, 0, other[0]>>>(in[0], N, 2); // does not wait for `stream[0]`
+    MUST(cudaSetDevice(1));
+    fill<<<GRID, BLOCK, 0, other[1]>>>(out[1], N, 2); // nor this
+    wait_for_all();
+
+    fill<<<GRID, BLOCK, 0, other[1]>>>(in[1], N, 4); // for which the sum does not wait
+    MUST(ncclGroupStart());
+    for (int i = 0; i < 2; i++)
+        MUST(ncclAllReduce(in[i], out[i], N, ncclFloat32, ncclSum, comm[i], stream[i]));
+    MUST(ncclGroupEnd());
+    wait_for_all();
+
+    MUST(ncclGroupStart());
+    for (int i = 0; i < 2; i++)
+        MUST(ncclBroadcast(in[i], out[i], N, ncclFloat32, 0, comm[i], stream[i]));
+    MUST(ncclGroupEnd());
+    MUST(cudaSetDevice(0));
+    MUST(cudaEventCreateWithFlags(&sent, cudaEventDisableTiming));
+    MUST(cudaEventRecord(sent, stream[0]));
+    MUST(cudaSetDevice(1));
+    MUST(cudaStreamWaitEvent(other[1], sent, 0));
+    fill<<<GRID, BLOCK, 0, other[1]>>>(out[1], N, 3); // beside the reception
+    wait_for_all();
+    for (int i = 0; i < 2; i++) {
+        MUST(cudaSetDevice(i));
+        MUST(ncclCommDestroy(comm[i]));
+        MUST(cudaStreamDestroy(stream[i]));
+        MUST(cudaStreamDestroy(other[i]));
+        MUST(cudaFree(in[i]));
+        MUST(cudaFree(out[i]));
     }
+    MUST(cudaEventDestroy(sent));
     return 0;
 }

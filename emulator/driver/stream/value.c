@@ -1,5 +1,6 @@
 /* Values in memory that a stream writes or waits for: single ones, and batches, which a graph holds
  * as one node each. */
+#include "emulator/base/hash.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
@@ -32,6 +33,15 @@ static const struct value_kind {
     /* Operations of a stream are in order anyway. */
     [CU_STREAM_MEM_OP_BARRIER] = {.known = true},
 };
+
+/* The latest value that a stream wrote to each place, as far as there is room for them. */
+enum { PLACES = 1024 };
+static struct {
+    struct written {
+        uint64_t memory, offset, value; /* `memory`: the region's id */
+        struct timeline_op *op;         /* a reference; NULL: no entry */
+    } written[PLACES];
+} places;
 
 static struct values *values_of(const struct operation *operation)
 {
@@ -77,10 +87,14 @@ static CUresult check_batch(const CUstreamBatchMemOpParams *ops, unsigned count,
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-static bool has_come(const CUstreamBatchMemOpParams *op, unsigned size, const void *bytes)
+static uint64_t value_at(const void *bytes, unsigned size)
 {
-    const uint64_t have = size == 4 ? __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE)
-                                    : __atomic_load_n((const uint64_t *)bytes, __ATOMIC_ACQUIRE);
+    return size == 4 ? __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE)
+                     : __atomic_load_n((const uint64_t *)bytes, __ATOMIC_ACQUIRE);
+}
+
+static bool has_come(const CUstreamBatchMemOpParams *op, unsigned size, uint64_t have)
+{
     const uint64_t want = size == 4 ? op->waitValue.value : op->waitValue.value64;
     const uint64_t all = size == 4 ? UINT32_MAX : UINT64_MAX;
     switch (op->waitValue.flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
@@ -98,6 +112,39 @@ static bool has_come(const CUstreamBatchMemOpParams *op, unsigned size, const vo
     }
 }
 
+/* ---- who wrote it ------------------------------------------------------------------------ */
+
+/* Returns the entry of the place, which may hold another one. */
+static struct written *entry_of(uint64_t memory, uint64_t offset)
+{
+    return &places.written[hash_add(hash_add(HASH_START, memory), offset) % PLACES];
+}
+
+static void note_write(struct operation *operation, uint64_t address, uint64_t value)
+{
+    const struct memory_region *region = memory_find(address);
+    struct written *entry = entry_of(region->id, address - region->address);
+    timeline_op_release(entry->op);
+    *entry = (struct written){region->id, address - region->address, value,
+                              timeline_op_retain(operation->op)};
+}
+
+/* The wait has read `value`. If a stream has written it, the wait follows that write; the host,
+ * which may have written the same, is followed as well. Otherwise nobody knows what led to it. */
+static void follow_writer(struct operation *operation, uint64_t address, uint64_t value)
+{
+    const struct memory_region *region = memory_find(address);
+    const uint64_t offset = address - region->address;
+    const struct written *entry = entry_of(region->id, offset);
+    if (entry->op == NULL || entry->memory != region->id || entry->offset != offset ||
+        entry->value != value) {
+        timeline_op_follows_all(operation->op);
+        return;
+    }
+    timeline_join(operation->op, entry->op);
+    timeline_op_follows_host(operation->op);
+}
+
 /* Runs one operation of the batch. */
 static enum timeline_ran run_op(struct operation *operation, const CUstreamBatchMemOpParams *op)
 {
@@ -112,8 +159,9 @@ static enum timeline_ran run_op(struct operation *operation, const CUstreamBatch
         return operation_fail(operation, &found);
     }
     if (kind->waits) {
-        if (!has_come(op, kind->size, bytes)) return TIMELINE_NOT_YET;
-        timeline_op_follows_all(operation->op);
+        const uint64_t have = value_at(bytes, kind->size);
+        if (!has_come(op, kind->size, have)) return TIMELINE_NOT_YET;
+        follow_writer(operation, op->waitValue.address, have);
         return TIMELINE_RAN;
     }
     findings_value(operation, op->writeValue.address, kind->size);
@@ -122,6 +170,8 @@ static enum timeline_ran run_op(struct operation *operation, const CUstreamBatch
         __atomic_store_n((uint32_t *)bytes, op->writeValue.value, __ATOMIC_RELEASE);
     else
         __atomic_store_n((uint64_t *)bytes, op->writeValue.value64, __ATOMIC_RELEASE);
+    note_write(operation, op->writeValue.address,
+               kind->size == 4 ? op->writeValue.value : op->writeValue.value64);
     return TIMELINE_RAN;
 }
 
