@@ -38,6 +38,10 @@ void verdict_kind(struct verdict *verdict, const char *kind);
 __attribute__((format(printf, 2, 3))) void verdict_skip(struct verdict *verdict, const char *format,
                                                         ...);
 
+/* This evidence cannot show what the check proves, for a reason of the machine's, which has fewer
+ * devices than that takes. The check is skipped where none of its evidence can. */
+void verdict_pass_over(struct verdict *verdict, const char *reason);
+
 /* A figure for people, printed under the check whether it passes or not, and a property in the
  * reports: verdict_figure(v, "ratio", "%.2f times the reference; at most 1.5", ratio). `key` is an
  * identifier. */

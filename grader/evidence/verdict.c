@@ -113,6 +113,12 @@ void verdict_skip(struct verdict *verdict, const char *format, ...)
     va_end(list);
 }
 
+void verdict_pass_over(struct verdict *verdict, const char *reason)
+{
+    verdict->passed_over = true;
+    snprintf(verdict->skip_reason, sizeof verdict->skip_reason, "%s", reason);
+}
+
 void verdict_figure(struct verdict *verdict, const char *key, const char *format, ...)
 {
     size_t i = 0;

@@ -30,6 +30,7 @@ struct verdict {
     char seen[200];    /* the device and the order in which it was seen, where that matters */
     bool slow;         /* it took too long: the timelines explain more */
     bool skipped;
+    bool passed_over; /* by the evidence that was judged last */
     char skip_reason[512];
     struct verdict_figure figures[VERDICT_FIGURES];
     size_t figure_count;

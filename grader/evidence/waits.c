@@ -134,6 +134,39 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
     return waits;
 }
 
+/* Sets whether the thread of the wait asks for such operations before it, and behind it. */
+static void asked_around(const struct evidence *evidence, const struct phase *phase,
+                         const struct trace_record *wait, const uint32_t *kinds, size_t count,
+                         bool *before, bool *behind)
+{
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .thread = wait->thread};
+    const struct trace_record *call = NULL;
+
+    *before = *behind = false;
+    while ((call = evidence_next(evidence, &calls, call)) != NULL) {
+        const struct trace_record *work = evidence_operation_of(evidence, call);
+        for (size_t k = 0; k < count && work != NULL; k++) {
+            *before = *before || (work->what == kinds[k] && call < wait);
+            *behind = *behind || (work->what == kinds[k] && call > wait);
+        }
+    }
+}
+
+const struct trace_record *waits_between(const struct evidence *evidence, const struct phase *phase,
+                                         const uint32_t *kinds, size_t count)
+{
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *wait = NULL;
+
+    while ((wait = evidence_next(evidence, &calls, wait)) != NULL) {
+        bool before, behind;
+        if (!waits_call(wait) || waits_query(wait)) continue;
+        asked_around(evidence, phase, wait, kinds, count, &before, &behind);
+        if (before && behind) return wait;
+    }
+    return NULL;
+}
+
 /* Returns the first OPERATION that was asked for in the phase and that the software device ran
  * after the phase's end, or NULL. In the order `latest` an operation runs when something waits for
  * it. On a GPU the result is always NULL: its record lacks that time (ran_ns). */

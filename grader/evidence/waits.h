@@ -30,6 +30,12 @@ struct waits {
 };
 struct waits waits_in(const struct evidence *evidence, const struct phase *phase);
 
+/* Returns the first wait on the submission's own lines in the phase between two requests of its
+ * thread for operations of these kinds, or NULL: the later ones were held up by it. Other threads
+ * may wait for their own work in the meantime. */
+const struct trace_record *waits_between(const struct evidence *evidence, const struct phase *phase,
+                                         const uint32_t *kinds, size_t count);
+
 /* Returns the first call in the phase by which a stream waits for an event and then receives a
  * kernel, or NULL. */
 const struct trace_record *waits_before_kernel(const struct evidence *evidence,

@@ -105,11 +105,15 @@ static void judge(const struct check_job *job, struct verdict *verdict)
         judge_compilation(job, verdict);
         return;
     }
+    size_t judged = 0;
     for (size_t i = 0; i < job->evidence_count && !verdict_failed(verdict); i++) {
+        verdict->passed_over = false;
         if (!ended_badly(job, job->evidences[i], verdict))
             judge_recorded(job, job->evidences[i], verdict);
         if (verdict_failed(verdict)) note_where(job, job->evidences[i], verdict);
+        judged += !verdict->passed_over;
     }
+    if (judged == 0 && verdict->passed_over) verdict->skipped = true;
 }
 
 START_TEST(run_judge)

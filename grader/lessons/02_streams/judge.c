@@ -419,29 +419,16 @@ static void judge_independent(struct verdict *verdict, const struct evidence *ev
     struct phase phase;
     if (!ran(verdict, &view) || !run_phase(evidence, &phase)) return;
 
-    const struct query calls = {.phase = &phase, .kind = TRACE_CALL, .student = true};
-    const struct trace_record *wait = NULL;
-    while ((wait = evidence_next(evidence, &calls, wait)) != NULL) {
-        if (!waits_call(wait) || waits_query(wait)) continue;
-        struct query later = {.phase = &phase, .kind = TRACE_CALL, .thread = wait->thread};
-        bool before = false, after = false;
-        for (const struct trace_record *call = NULL;
-             (call = evidence_next(evidence, &later, call)) != NULL;) {
-            const struct trace_record *work = evidence_operation_of(evidence, call);
-            if (work == NULL || (work->what != TRACE_COPY && work->what != TRACE_KERNEL)) continue;
-            before = before || call < wait;
-            after = after || call > wait;
-        }
-        if (!before || !after) continue;
-        verdict_fail(
-            verdict, evidence, wait,
-            "%.*s makes the host wait for lanes, and other lanes are given work only then.",
-            TRACE_NAME_SIZE, wait->name);
-        verdict_why(verdict, "A lane that is issued after the wait has waited for the lanes before "
-                             "it, although nothing of theirs concerns it.");
-        verdict_hint(verdict, "Issue all lanes first; then wait for each.");
-        return;
-    }
+    static const uint32_t kinds[] = {TRACE_COPY, TRACE_KERNEL};
+    const struct trace_record *wait =
+        waits_between(evidence, &phase, kinds, sizeof kinds / sizeof *kinds);
+    if (wait == NULL) return;
+    verdict_fail(verdict, evidence, wait,
+                 "%.*s makes the host wait for lanes, and other lanes are given work only then.",
+                 TRACE_NAME_SIZE, wait->name);
+    verdict_why(verdict, "A lane that is issued after the wait has waited for the lanes before "
+                         "it, although nothing of theirs concerns it.");
+    verdict_hint(verdict, "Issue all lanes first; then wait for each.");
 }
 
 /* Checks that each lane's host memory is page-locked to its end, in one piece or several. */
