@@ -28,6 +28,21 @@ static bool can_fail(const struct evidence *evidence, const struct trace_record 
            (record->kind == TRACE_HOST_CALL && evidence_by_submission(evidence, record));
 }
 
+/* Returns true for a cudaSetDevice behind which its thread asks for nothing any more, and only waits
+ * or releases: it restores something, and like a release is not made to fail, so that every path of
+ * a program can clean up. */
+static bool restores(const struct evidence *evidence, const struct phase *phase,
+                     const struct trace_record *call)
+{
+    if (strcmp(call->name, "cudaSetDevice") != 0) return false;
+    for (const struct trace_record *r = call + 1; r <= evidence->trace.records + phase->last; r++)
+        if (r->kind == TRACE_CALL && r->thread == call->thread &&
+            (r->flags & TRACE_CAN_FAIL) != 0 && strcmp(r->name, "cudaSetDevice") != 0 &&
+            strstr(r->name, "Synchronize") == NULL)
+            return false;
+    return true;
+}
+
 /* Returns how many calls of the function, which can fail as well, were left out of the record. */
 static size_t left_out_before(const struct trace_record *record)
 {
@@ -40,7 +55,7 @@ static size_t collect(const struct evidence *evidence, const struct phase *phase
 {
     const struct trace_record *records = evidence->trace.records;
     for (size_t i = phase->first; i <= phase->last; i++) {
-        if (!can_fail(evidence, &records[i])) continue;
+        if (!can_fail(evidence, &records[i]) || restores(evidence, phase, &records[i])) continue;
         struct candidate *candidate = &all[count++];
         *candidate = (struct candidate){.call = &records[i], .phase = number};
         for (size_t k = 0; k <= i; k++)

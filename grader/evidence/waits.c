@@ -157,10 +157,12 @@ const struct trace_record *waits_between(const struct evidence *evidence, const 
 {
     const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
     const struct trace_record *wait = NULL;
+    unsigned queries = 0; /* consecutive, as in waits_in */
 
     while ((wait = evidence_next(evidence, &calls, wait)) != NULL) {
         bool before, behind;
-        if (!waits_call(wait) || waits_query(wait)) continue;
+        queries = waits_query(wait) ? queries + 1 : 0;
+        if (!waits_call(wait) || queries == 1) continue;
         asked_around(evidence, phase, wait, kinds, count, &before, &behind);
         if (before && behind) return wait;
     }

@@ -32,6 +32,7 @@ enum way {
     LAUNCH,
     LATE,
     NOT_STARTED,
+    PEERS,
     BAD_DEVICE,
     BUSY,
     NOT_FOUND,
@@ -47,6 +48,7 @@ static const struct {
     [LAUNCH] = {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "there were no resources for the launch"},
     [LATE] = {CUDA_ERROR_LAUNCH_FAILED, "work that was asked for earlier had failed"},
     [NOT_STARTED] = {CUDA_ERROR_NOT_INITIALIZED, "the driver could not be started"},
+    [PEERS] = {CUDA_ERROR_TOO_MANY_PEERS, "there were no resources for one more peer"},
     [BAD_DEVICE] = {CUDA_ERROR_INVALID_DEVICE, "there were no such device"},
     [BUSY] = {CUDA_ERROR_DEVICE_UNAVAILABLE, "the device were not available"},
     [NOT_FOUND] = {CUDA_ERROR_NOT_FOUND, "there were nothing of that name"},
@@ -138,6 +140,26 @@ static bool is_wanted(const char *name)
     return __atomic_fetch_add(wanted.count, 1, __ATOMIC_SEQ_CST) + 1 == wanted.number;
 }
 
+/* Nothing of the context goes on, and the caller knows that from the error. */
+static void lose(struct context *context, CUresult code)
+{
+    if (context == NULL || !context->alive) return;
+    context_lose(context, code);
+    timeline_context_finish(context->time);
+}
+
+/* As after a fault on a GPU, all devices are lost to a program that uses their primary contexts
+ * (tests/gpu/peers.cu, error_of_one). */
+static void lose_current(CUresult code)
+{
+    struct context *context = thread_context();
+    if (context != NULL && context->primary)
+        for (int i = 0; i < devices_count(); i++) lose(driver.primary[i].context, code);
+    else
+        lose(context, code);
+    findings_host_waited();
+}
+
 CUresult injection_strikes(void)
 {
     char name[NAME_SIZE];
@@ -154,13 +176,7 @@ CUresult injection_strikes(void)
     thread.call.stack = stack_note((uint64_t)(uintptr_t)thread.call.caller);
     device_say("%s is made to fail with error %d, as if %s", name, (int)ways[way].code,
                ways[way].as_if);
-    struct context *context = thread_context();
-    if (way == LATE && context != NULL && context->alive) {
-        /* Nothing of the context goes on, and the caller knows that from the error. */
-        context_lose(context, ways[way].code);
-        timeline_context_finish(context->time);
-        findings_host_waited();
-    }
+    if (way == LATE) lose_current(ways[way].code);
     return ways[way].code;
 }
 

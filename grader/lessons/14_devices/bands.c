@@ -167,7 +167,8 @@ static bool copy_right(struct verdict *verdict, const struct devices_view *view,
 {
     if (is_of_the_host(copy) && is_between_kernels(view, copy)) {
         verdict_fail(verdict, view->evidence, copy,
-                     "Between two steps %s goes through the host's memory.", given_work(copy));
+                     "A border row goes through the host's memory: %s is between two steps.",
+                     given_work(copy));
         verdict_why(verdict, "Each row then crosses the host's link twice, and the second copy has "
                              "to wait for the first. From device to device it is one copy, on the "
                              "devices' own link where they have one.");

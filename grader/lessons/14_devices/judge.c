@@ -418,7 +418,6 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
         !answer_written(verdict, &view.answer))
         return;
     verdict_findings(verdict, evidence, NULL);
-    if (!devices_judgeable(verdict, evidence, DEVICES_STEPS)) return;
     verdict_advice(verdict, evidence);
     waits_say_unpromised_in(verdict, evidence, DEVICES_PHASE_CALL, DEVICES_STEPS_FUNCTION);
 }

@@ -52,24 +52,18 @@ static const struct trace_record *last_call(const struct devices_view *view, con
     return last;
 }
 
-/* Returns whether any access that was expected of the call, and was not there before, is there. */
-static bool enabled_any(const struct devices_view *view)
-{
-    for (uint32_t device = 0; device < view->in->there; device++)
-        if ((view->given->enabled[device] & ~view->call->enabled[device]) != 0) return true;
-    return false;
-}
-
 static bool say_missing(struct verdict *verdict, const struct devices_view *view, uint32_t device,
                         uint32_t peer)
 {
+    const struct trace_record *taken = last_call(view, "cudaDeviceDisablePeerAccess");
     char words[DEVICES_WORDS];
-    if (in(view->call->enabled, device, peer)) {
-        verdict_fail(verdict, view->evidence, last_call(view, "cudaDeviceDisablePeerAccess"),
-                     "For %s: device %u had access to the memory of device %u before the call, and "
-                     "has none now.",
+    if (taken != NULL) {
+        verdict_fail(verdict, view->evidence, taken,
+                     "For %s: device %u has no access to the memory of device %u, and access is "
+                     "disabled here.",
                      devices_words(view, words), device, peer);
-        verdict_why(verdict, "Somebody else has asked for it and relies on it.");
+        verdict_why(verdict, "Access belongs to the whole process: what is there is for somebody "
+                             "who relies on it.");
         verdict_hint(verdict, "Leave enabled what is enabled, and disable nothing.");
         return false;
     }
@@ -81,23 +75,56 @@ static bool say_missing(struct verdict *verdict, const struct devices_view *view
                  devices_words(view, words), device, peer);
     verdict_why(verdict, "cudaDeviceEnablePeerAccess gives access to one device, the current one, "
                          "to the memory of the one that it names: one direction of the two.");
-    if (enabled_any(view))
-        verdict_hint(verdict, "Two calls for each two neighbours, and before each cudaSetDevice "
-                              "for the device that gets access. The numbers are those in "
-                              "devices[], in that order.");
-    else
-        verdict_hint(verdict, "cudaSetDevice(devices[i]), then "
-                              "cudaDeviceEnablePeerAccess(devices[i + 1], 0); and the same the "
-                              "other way round.");
+    verdict_hint(verdict, "Two calls for each two neighbours, each with the device current that "
+                          "gets access: cudaSetDevice(devices[i]), "
+                          "cudaDeviceEnablePeerAccess(devices[i + 1], 0); and the same the other "
+                          "way round.");
     return false;
+}
+
+/* Returns the student's first call in the phase that was refused for that reason, or NULL. */
+static const struct trace_record *refused(const struct devices_view *view, int code)
+{
+    const struct query calls = {.phase = &view->phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *call = NULL;
+    while ((call = evidence_next(view->evidence, &calls, call)) != NULL)
+        if (call->code == code) return call;
+    return NULL;
+}
+
+/* Fails where access is not possible, and was asked for or taken for an error. Returns true when
+ * the verdict failed. */
+static bool say_impossible(struct verdict *verdict, const struct devices_view *view)
+{
+    const struct trace_record *call = refused(view, UNSUPPORTED);
+    char words[DEVICES_WORDS];
+    if (call == NULL && view->given->status != UNSUPPORTED) return false;
+    if (call != NULL)
+        verdict_fail(verdict, view->evidence, call,
+                     "For %s: access was asked for where it is not possible.",
+                     devices_words(view, words));
+    else
+        verdict_fail_in(verdict, view->evidence, DEVICES_LINK_FUNCTION,
+                        "For %s, devices_link returned cudaErrorPeerAccessUnsupported (217).",
+                        devices_words(view, words));
+    verdict_why(verdict, "Devices of different kinds, and many of one kind, do not reach each "
+                         "other's memory. That is no error, as long as nobody asks for it.");
+    if (call != NULL)
+        verdict_hint(verdict, "Ask cudaDeviceCanAccessPeer(&can, device, peer) first, for each "
+                              "direction, and go on where it says 0. Is `device` the current one "
+                              "then? That is who gets access.");
+    else
+        verdict_hint(verdict, "Where cudaDeviceCanAccessPeer says 0, go on with the next two.");
+    return true;
 }
 
 /* What is enabled already is the business of another check. */
 static bool failed_for_another_reason(struct verdict *verdict, const struct devices_view *view)
 {
     char words[DEVICES_WORDS];
-    return view->given->status != ALREADY_ENABLED &&
-           !answer_succeeded(verdict, &view->answer, devices_words(view, words));
+    if (view->given->status == ALREADY_ENABLED) return false;
+    if (view->given->status == UNSUPPORTED) return say_impossible(verdict, view);
+    return !answer_succeeded(verdict, &view->answer, devices_words(view, words));
 }
 
 static bool all_there(struct verdict *verdict, const struct devices_view *view)
@@ -119,30 +146,10 @@ void devices_judge_linked(struct verdict *verdict, const struct evidence *eviden
     if (!verdict_failed(verdict)) (void)devices_too_few(verdict, evidence);
 }
 
-/* Returns the student's first call in the phase that was refused for that reason, or NULL. */
-static const struct trace_record *refused(const struct devices_view *view, int code)
-{
-    const struct query calls = {.phase = &view->phase, .kind = TRACE_CALL, .student = true};
-    const struct trace_record *call = NULL;
-    while ((call = evidence_next(view->evidence, &calls, call)) != NULL)
-        if (call->code == code) return call;
-    return NULL;
-}
-
 static bool nothing_more(struct verdict *verdict, const struct devices_view *view)
 {
     char words[DEVICES_WORDS];
-    const struct trace_record *call = refused(view, UNSUPPORTED);
-    if (call != NULL) {
-        verdict_fail(verdict, view->evidence, call,
-                     "For %s: access was asked for where it is not possible.",
-                     devices_words(view, words));
-        verdict_why(verdict, "Devices of different kinds, and many of one kind, do not reach each "
-                             "other's memory. That is no error, as long as nobody asks for it.");
-        verdict_hint(verdict, "Ask cudaDeviceCanAccessPeer(&can, device, peer) first, for each "
-                              "direction, and go on where it says 0.");
-        return false;
-    }
+    if (say_impossible(verdict, view)) return false;
     for (uint32_t device = 0; device < view->in->there; device++)
         for (uint32_t peer = 0; peer < view->in->there; peer++) {
             if (is_expected(view, device, peer) || !in(view->given->enabled, device, peer))
