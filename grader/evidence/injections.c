@@ -28,9 +28,9 @@ static bool can_fail(const struct evidence *evidence, const struct trace_record 
            (record->kind == TRACE_HOST_CALL && evidence_by_submission(evidence, record));
 }
 
-/* Returns true for a cudaSetDevice behind which its thread asks for nothing any more, and only waits
- * or releases: it restores something, and like a release is not made to fail, so that every path of
- * a program can clean up. */
+/* Returns true for a cudaSetDevice behind which its thread asks for nothing any more, and only
+ * waits or releases: it restores something, and like a release is not made to fail, so that every
+ * path of a program can clean up. */
 static bool restores(const struct evidence *evidence, const struct phase *phase,
                      const struct trace_record *call)
 {

@@ -36,22 +36,22 @@ value() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 nvcc=$(value CMAKE_CUDA_COMPILER)
 if ! cmake -G Ninja -S "$copy" -B "$work/build" -D CMAKE_BUILD_TYPE=RelWithDebInfo \
     -D CMAKE_CUDA_COMPILER="$nvcc" -D OVERLAP_WERROR=ON >"$work/log" 2>&1 ||
-    ! ninja -C "$work/build" grader part_14_fill_drive >"$work/log" 2>&1; then
+    ! ninja -C "$work/build" grader part_15_fill_drive >"$work/log" 2>&1; then
     tail -n 30 "$work/log"
     exit 1
 fi
 mkdir -p "$work/build/emulator/lib"
 cp -a "$build/emulator/lib/." "$work/build/emulator/lib/"
 grader=$work/build/grader/grader
-"$copy/tests/mistakes/first_failures.sh" "$grader" 14_fill
+"$copy/tests/mistakes/first_failures.sh" "$grader" 15_fill
 for part in basis mistakes variants; do
-    "$copy/tests/lessons/check_lesson.sh" "$grader" "$copy" 14_fill "$part"
+    "$copy/tests/lessons/check_lesson.sh" "$grader" "$copy" 15_fill "$part"
 done
-"$grader" --check-lessons 14
+"$grader" --check-lessons 15
 
 # And it says what is wrong with a lesson that is not fit: each in a copy that is put right again.
 mkdir "$work/right"
-parts="lessons/14_fill solutions/14_fill grader/lessons/14_fill tests/mistakes/14_fill docs/contracts.md"
+parts="lessons/15_fill solutions/15_fill grader/lessons/15_fill tests/mistakes/15_fill docs/contracts.md"
 # shellcheck disable=SC2086 # a list of words
 (cd "$copy" && tar -cf "$work/right.tar" $parts)
 failures=0
@@ -59,7 +59,7 @@ failures=0
 says()
 {
     status=0
-    "$grader" --check-lessons 14 >"$work/said" 2>&1 || status=$?
+    "$grader" --check-lessons 15 >"$work/said" 2>&1 || status=$?
     for fault; do
         [ "$status" -eq 1 ] && grep -qF -e "$fault" "$work/said" && continue
         echo "expected: $fault; exit status $status, it said:"
@@ -68,16 +68,16 @@ says()
     done
     tar -xmf "$work/right.tar" -C "$copy"
 }
-rebuild() { ninja -C "$work/build" grader part_14_fill_drive >"$work/log" 2>&1 || { tail -n 30 "$work/log" && exit 1; }; }
-stub=$copy/grader/lessons/14_fill/stub/fill.c
-solution=$copy/solutions/14_fill/fill.c
-header=$copy/lessons/14_fill/lesson.h
-hints=$copy/grader/lessons/14_fill/hints.def
+rebuild() { ninja -C "$work/build" grader part_15_fill_drive >"$work/log" 2>&1 || { tail -n 30 "$work/log" && exit 1; }; }
+stub=$copy/grader/lessons/15_fill/stub/fill.c
+solution=$copy/solutions/15_fill/fill.c
+header=$copy/lessons/15_fill/lesson.h
+hints=$copy/grader/lessons/15_fill/hints.def
 page=$copy/docs/contracts.md
 
 sed -i 's/count, cudaMemcpyDeviceToHost/count - 1, cudaMemcpyDeviceToHost/' "$solution"
 sed -i 's/(void)value;/int unused;/' "$stub"
-rm "$copy/lessons/14_fill/README.md" "$copy/tests/mistakes/14_fill/never_freed.c"
+rm "$copy/lessons/15_fill/README.md" "$copy/tests/mistakes/15_fill/never_freed.c"
 says 'README.md is missing' 'the solution fails Fill.EveryByteIsThere' \
     'does not compile without warnings' 'has 2 submissions, and should have three' \
     'no mistake names NothingLeaks' 'the contract: there is no mistake never_freed'
@@ -110,13 +110,13 @@ sed -i -e 's/^HINT("NothingLeaks"/HINT("NothingIsLost"/' \
     -e 's/^     "Look at the sizes of the fill and of the copy."/     ""/' "$hints"
 sed -i 's/cudaErrorNotYetImplemented/cudaErrorUnknown/' "$stub"
 sed -i 's/^    verdict_hint(verdict, "README.md/    if (output->code == 31) verdict_hint(verdict, "README.md/' \
-    "$copy/grader/lessons/14_fill/judge.c"
-sed -i '/^## 14_fill/,$d' "$page"
+    "$copy/grader/lessons/15_fill/judge.c"
+sed -i '/^## 15_fill/,$d' "$page"
 rebuild
 says 'hints.def has hints for NothingIsLost, which is no check' 'hints.def has no hints for NothingLeaks' \
     'the hints for EveryByteIsThere are fewer than 3' \
     'the first thing that the stub is told has no hint' \
     'the contract: docs/contracts.md has no section for it'
 rebuild
-"$grader" --check-lessons 14
+"$grader" --check-lessons 15
 exit "$failures"

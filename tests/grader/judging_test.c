@@ -40,6 +40,23 @@ static void skip(struct verdict *verdict, const struct evidence *evidence)
     verdict_skip(verdict, "not %s", "here");
 }
 
+static void pass_over_on_a_gpu(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (evidence->device == DRIVE_GPU) verdict_pass_over(verdict, "one GPU");
+}
+
+static void pass_over_always(struct verdict *verdict, const struct evidence *evidence)
+{
+    (void)evidence;
+    verdict_pass_over(verdict, "one GPU");
+}
+
+static void pass_over_or_fail(struct verdict *verdict, const struct evidence *evidence)
+{
+    pass_over_on_a_gpu(verdict, evidence);
+    fail_when_early(verdict, evidence);
+}
+
 static void crash(struct verdict *verdict, const struct evidence *evidence)
 {
     (void)verdict;
@@ -196,6 +213,10 @@ START_TEST(outcomes)
                      "The GPU let it pass this time.");
     ck_assert_int_eq(run(skip, v), CHECK_SKIPPED);
     ck_assert_str_eq(v->skip_reason, "not here");
+    ck_assert_int_eq(run(pass_over_on_a_gpu, v), CHECK_PASSED);
+    ck_assert_int_eq(run(pass_over_or_fail, v), CHECK_FAILED);
+    ck_assert_int_eq(run(pass_over_always, v), CHECK_SKIPPED);
+    ck_assert_str_eq(v->skip_reason, "one GPU");
     ck_assert_int_eq(run(fail_at_length, v), CHECK_FAILED);
     ck_assert_uint_eq(v->failure_count, 3);
     ck_assert_ptr_nonnull(strstr(v->failures[2].what, " %s %n"));

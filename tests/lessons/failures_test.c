@@ -116,6 +116,30 @@ START_TEST(all_that_can_fail_in_the_phases)
 }
 END_TEST
 
+/* As calls that release something, so that every path of a program can clean up. */
+START_TEST(what_restores_the_device_does_not_fail)
+{
+    struct evidence evidence = make();
+    size_t calls;
+    mark(&evidence, 0, TRACE_BEGIN);
+    can_fail(&evidence, "cudaSetDevice");
+    can_fail(&evidence, "cudaLaunchKernel");
+    can_fail(&evidence, "cudaSetDevice");
+    can_fail(&evidence, "cudaDeviceSynchronize");
+    put(&evidence, TRACE_CALL, "cudaFree");
+    can_fail(&evidence, "cudaSetDevice");
+    mark(&evidence, 0, TRACE_END);
+    mark(&evidence, 1, TRACE_BEGIN);
+    can_fail(&evidence, "cudaSetDevice");
+    can_fail(&evidence, "cudaMalloc");
+    mark(&evidence, 1, TRACE_END);
+    ck_assert_str_eq(chosen(&evidence, INJECTIONS_MOST, &calls),
+                     "cudaSetDevice:1 cudaLaunchKernel:1 cudaDeviceSynchronize:1 cudaSetDevice:4 "
+                     "cudaMalloc:1");
+    ck_assert_uint_eq(calls, 5);
+}
+END_TEST
+
 START_TEST(none_without_a_phase)
 {
     struct evidence evidence = make();
@@ -479,7 +503,8 @@ int main(void)
     Suite *suite = suite_create("failures");
     TCase *tcase = tcase_create("failures");
     tcase_add_test(tcase, all_that_can_fail_in_the_phases);
-    tcase_add_test(tcase, none_without_a_phase);
+    tcase_add_test(tcase,     tcase_add_test(tests, what_restores_the_device_does_not_fail);
+    tcase_add_test(tests, none_without_a_phase);
     tcase_add_test(tcase, the_ends_of_each_line_and_phase);
     tcase_add_test(tcase, of_many_every_line_is_there);
     tcase_add_test(tcase, a_query_of_each_line_fails_alone_where_there_is_room);

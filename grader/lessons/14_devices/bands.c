@@ -60,8 +60,8 @@ static bool say_not_in_list(struct verdict *verdict, const struct devices_view *
         verdict_fail(verdict, view->evidence, kernel,
                      "For %s, a kernel ran on device %u, which is none of them.",
                      devices_words(view, words), device);
-    verdict_why(verdict, "The caller says which devices are to work; the others are not his, or "
-                         "have other things to do.");
+    verdict_why(verdict, "The caller says which devices are to work; the others may have other "
+                         "things to do.");
     verdict_hint(verdict, "devices[i] is the number for cudaSetDevice; i is only its place in the "
                           "list.");
     return false;
@@ -267,20 +267,19 @@ void devices_judge_side_by_side(struct verdict *verdict, const struct evidence *
 {
     struct devices_view view;
     uint32_t i = ((const struct devices_input *)evidence->input)->call_count - 1;
-    const struct trace_record *shown;
 
     if (!devices_judgeable(verdict, evidence, DEVICES_STEPS)) return;
     if (devices_too_few(verdict, evidence) ||
         !devices_next(verdict, evidence, DEVICES_STEPS, &i, &view))
         return;
-    const double at_once = devices_at_once(&view);
+    const double at_once = devices_at_once(&view), least = limit_devices_busy * view.call->count;
     verdict_figure(verdict, "devices_at_once",
                    "%.1f of %u devices at once on average (at least %.1f)", at_once,
-                   view.call->count, limit_devices_at_once);
-    if (at_once >= limit_devices_at_once) return;
-    const struct query kernels = {
+                   view.call->count, least);
+    if (at_once >= least) return;
+    const struct query waits = {
         .phase = &view.phase, .kind = TRACE_CALL, .name = "cudaStreamWaitEvent", .student = true};
-    shown = evidence_next(evidence, &kernels, NULL);
+    const struct trace_record *shown = evidence_next(evidence, &waits, NULL);
     verdict_fail(verdict, evidence, shown,
                  "The devices work one after the other: %.2f at once on average.", at_once);
     verdict_why(verdict, "A device needs two rows of its neighbours in a step, and those of the "

@@ -34,12 +34,12 @@ struct devices_input {
 
 struct devices_answer {
     int32_t status;
-    int32_t current;    /* the current device afterwards */
-    int32_t last;       /* what cudaGetLastError says afterwards */
-    int32_t later;      /* the error when the drive waited for all devices */
-    int32_t remembered; /* what the call returned when it was made again */
-    uint32_t lost;      /* not called, because an earlier call had broken a context */
-    uint32_t changed;   /* STEPS: cells of the input that are not as they were */
+    int32_t current;                /* the current device afterwards */
+    int32_t last;                   /* what cudaGetLastError says afterwards */
+    int32_t later;                  /* the error when the drive waited for all devices */
+    int32_t remembered;             /* what the call returned when it was made again */
+    uint32_t lost;                  /* not called, because an earlier call had broken a context */
+    uint32_t changed;               /* STEPS: cells of the input that are not as they were */
     uint32_t enabled[DEVICES_MOST]; /* LINK: access that is enabled afterwards */
 };
 

@@ -127,13 +127,12 @@ static int prepare_values_on_gpu(struct run_input *input)
     const struct devices_call calls[] = {
         LINK_CALL(LIST(last, 0, 1), count, 0, .again = 1),
         LINK_CALL(LIST(0, last), count > 1 ? 2 : 1, last, .enabled = {count > 1 ? 1u << last : 0}),
-        STEPS_CALL(LIST(last, 0, 1), count, 0, 3 * count + 1 + draw(input, 0, 1),
-                   draw(input, 4, 5), .again = 1),
+        STEPS_CALL(LIST(last, 0, 1), count, 0, 3 * count + 1 + draw(input, 0, 1), draw(input, 4, 5),
+                   .again = 1),
         STEPS_CALL(LIST(last, 0, 1), count, last, count, draw(input, 3, 4), .enabled = {1}),
         STEPS_CALL(LIST(last), 1, 0, draw(input, 5, 9), 3, .again = 0),
         STEPS_CALL(LIST(last, 0, 1), count, 0, draw(input, 5, 9), 0, .again = 0),
     };
-    if (count == 2) in.calls[0].devices[2] = 0;
     set_calls(&in, calls, sizeof calls / sizeof *calls);
     return prepare(input, &in);
 }
@@ -150,8 +149,7 @@ static int prepare_values(struct run_input *input)
     const struct devices_call calls[] = {
         LINK_CALL(LIST(a, b, c), 3, odd, .again = 1),
         LINK_CALL(LIST(a, odd, b), 3, b, .again = 0),
-        LINK_CALL(LIST(b, a), 2, odd,
-                  .enabled = {before[0], before[1], before[2], before[3]}),
+        LINK_CALL(LIST(b, a), 2, odd, .enabled = {before[0], before[1], before[2], before[3]}),
         LINK_CALL(LIST(c), 1, a, .again = 0),
         STEPS_CALL(LIST(a, b, c), 3, odd, 3 * draw(input, 2, 3) + draw(input, 1, 2),
                    draw(input, 4, 5), .again = 1, .enabled = {draw(input, 0, 1)}),
@@ -186,7 +184,7 @@ static int prepare_large(struct run_input *input, uint32_t timed)
     const uint32_t count = in.there;
     const struct devices_call calls[] = {
         STEPS_CALL(LIST(last, 0, 1), count, 0, 2 * count + 1, 2, .again = 0),
-        STEPS_CALL(LIST(last, 0, 1), count, 0, gpu ? 4 * count + 1 : count + 1, gpu ? 20 : 5,
+        STEPS_CALL(LIST(last, 0, 1), count, 0, (gpu ? 4 : 3) * count + 1, gpu ? 20 : 5,
                    .timed = timed),
     };
     set_calls(&in, calls, sizeof calls / sizeof *calls);
@@ -302,6 +300,14 @@ struct stencil_grid devices_grid(const struct devices_view *view)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* Returns true for what the drive puts into the output beforehand. */
+static bool is_untouched(int32_t cell)
+{
+    int32_t untouched;
+    memset(&untouched, DRIVE_POISON, sizeof untouched);
+    return cell == untouched;
+}
+
 /* Says where the first wrong cell is. */
 static void say_wrong(struct verdict *verdict, const struct devices_view *view, size_t first,
                       int32_t must, size_t wrong)
@@ -310,13 +316,12 @@ static void say_wrong(struct verdict *verdict, const struct devices_view *view, 
     const int32_t *found = view->out->cells + view->call->offset;
     const uint32_t row = (uint32_t)(first / grid.columns),
                    column = (uint32_t)(first % grid.columns);
-    uint32_t band = 0, untouched;
+    uint32_t band = 0;
     char words[DEVICES_WORDS];
 
-    memset(&untouched, DRIVE_POISON, sizeof untouched);
     while (stencil_first_row(&grid, band + 1) <= row) band++;
     const uint32_t begin = stencil_first_row(&grid, band), end = stencil_first_row(&grid, band + 1);
-    if ((uint32_t)found[first] == untouched)
+    if (is_untouched(found[first]))
         verdict_fail(verdict, view->evidence, queued_last_kernel(view->evidence, &view->phase),
                      "For %s: cell (%u, %u) of the output was never written. It is in row %u of "
                      "the %u rows of band %u, which is device %d's.",
@@ -361,10 +366,16 @@ static bool grid_right(struct verdict *verdict, const struct devices_view *view)
     say_wrong(verdict, view, (size_t)first, must, wrong);
     const char *why = stencil_explain(&grid, view->call->steps, found);
     if (why != NULL) verdict_why(verdict, "%s", _(why));
-    verdict_hint(verdict, "A band's array has two rows more than the band: the neighbours' rows, "
-                          "new in each step, or zeros at the grid's edge. Step s reads one array "
-                          "and writes the other, and the result is in the one that was written "
-                          "last.");
+    if (view->call->steps == 0)
+        verdict_hint(verdict, "With no steps output is what input is.");
+    else if (is_untouched(found[first]))
+        verdict_hint(verdict, "Each device copies the rows of its band to where they lie in "
+                              "output; the bands together are the whole grid.");
+    else
+        verdict_hint(verdict, "A band's array has two rows more than the band: the neighbours' "
+                              "rows, new in each step, or zeros at the grid's edge. Step s reads "
+                              "one array and writes the other, and the result is in the one that "
+                              "was written last.");
     return false;
 }
 
@@ -447,8 +458,8 @@ static bool device_kept(struct verdict *verdict, const struct devices_view *view
                  "afterwards.",
                  before, devices_words(view, words), view->call->current, view->answer.function,
                  view->given->current);
-    verdict_why(verdict, "What the caller allocates and launches next goes to another device than "
-                         "he thinks, and he has not asked for any.");
+    verdict_why(verdict, "What the caller allocates and launches next goes to another device, and "
+                         "nobody has asked for that.");
     verdict_hint(verdict, "cudaGetDevice(&before) at the beginning, cudaSetDevice(before) on every "
                           "path out of the function.");
     return false;
@@ -459,8 +470,7 @@ static void judge_current(struct verdict *verdict, const struct evidence *eviden
     struct devices_view view;
     for (int what = DEVICES_LINK; what <= DEVICES_STEPS; what++)
         for (uint32_t i = 0; devices_next(verdict, evidence, what, &i, &view);)
-            if (!answer_written(verdict, &view.answer) ||
-                !device_kept(verdict, &view, NULL, ""))
+            if (!answer_written(verdict, &view.answer) || !device_kept(verdict, &view, NULL, ""))
                 return;
     if (!verdict_failed(verdict)) (void)devices_too_few(verdict, evidence);
 }
@@ -468,8 +478,8 @@ static void judge_current(struct verdict *verdict, const struct evidence *eviden
 static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
 {
     struct devices_view view;
-    for (uint32_t i = 0; devices_next(verdict, evidence, DEVICES_STEPS, &i, &view) &&
-                         !verdict_failed(verdict);)
+    for (uint32_t i = 0;
+         devices_next(verdict, evidence, DEVICES_STEPS, &i, &view) && !verdict_failed(verdict);)
         if (view.given->status == 0) verdict_leaks(verdict, evidence, &view.phase);
     if (!verdict_failed(verdict)) (void)devices_judgeable(verdict, evidence, DEVICES_STEPS);
 }
@@ -575,10 +585,9 @@ static const struct check checks[] = {
      devices_judge_bands},
     {"OnlyBordersMove", "values", CHECK_ORDER, "one row, from device to device",
      devices_judge_borders},
-    {"TheHostDoesNotWaitBetweenSteps", "values", 0, "streams wait for events instead",
+    {"TheHostDoesNotWaitBetweenSteps", "values", CHECK_ORDER, "streams wait for events instead",
      devices_judge_waits},
-    {"TheCurrentDeviceIsKept", "values", CHECK_ORDER, "both functions put it back",
-     judge_current},
+    {"TheCurrentDeviceIsKept", "values", CHECK_ORDER, "both functions put it back", judge_current},
     {"NothingLeaks", "values", CHECK_ORDER, "on no device", judge_leaks},
     {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
      "each call that can fail does so once, and is returned", judge_each_failure},

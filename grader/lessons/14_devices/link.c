@@ -29,8 +29,8 @@ static bool are_neighbours(const struct devices_call *call, uint32_t device, uin
 /* What the drive had enabled, and what devices_link is to add. */
 static bool is_expected(const struct devices_view *view, uint32_t device, uint32_t peer)
 {
-    return in(view->call->enabled, device, peer) ||
-           (are_neighbours(view->call, device, peer) && can_access(view, device, peer));
+    return can_access(view, device, peer) &&
+           (in(view->call->enabled, device, peer) || are_neighbours(view->call, device, peer));
 }
 
 bool devices_linked_right(const struct devices_view *view)
@@ -192,8 +192,8 @@ static bool no_error_of(struct verdict *verdict, const struct devices_view *view
         return true;
     if (view->given->status == 0 && view->given->remembered == 0) {
         verdict_why(verdict, "Each call that fails leaves its error behind until somebody asks for "
-                             "it. Whoever asks next, behind a launch of his own, takes it for an "
-                             "error of that launch.");
+                             "it. Who asks next, behind a launch, takes it for an error of that "
+                             "launch.");
         verdict_hint(verdict, "(void)cudaGetLastError(); where the error has been understood and "
                               "is none.");
     } else {

@@ -32,7 +32,8 @@ bool devices_next(struct verdict *verdict, const struct evidence *evidence, enum
 bool devices_judgeable(struct verdict *verdict, const struct evidence *evidence,
                        enum devices_what what);
 
-/* Names the call in a sentence: "devices 2, 0, 1", "7 x 90 cells and 4 steps on devices 2, 0, 1". */
+/* Names the call in a sentence: "devices 2, 0, 1", "7 x 90 cells and 4 steps on devices 2, 0, 1".
+ */
 #define DEVICES_WORDS 160
 const char *devices_words(const struct devices_view *view, char words[DEVICES_WORDS]);
 
@@ -46,7 +47,8 @@ struct stencil_grid devices_grid(const struct devices_view *view);
 void devices_judge_linked(struct verdict *verdict, const struct evidence *evidence);
 void devices_judge_nothing_else(struct verdict *verdict, const struct evidence *evidence);
 void devices_judge_already(struct verdict *verdict, const struct evidence *evidence);
-/* Returns true when what is enabled after the call is what was before, and what it was to enable. */
+/* Returns true when what is enabled after the call is what was before, and what it was to enable.
+ */
 bool devices_linked_right(const struct devices_view *view);
 
 /* bands.c */

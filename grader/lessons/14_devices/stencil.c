@@ -33,9 +33,8 @@ static void make_row(const struct stirring *stirring, const int32_t *above, cons
     for (uint32_t i = 0; i < columns; i++) {
         const uint64_t left = i > 0 ? (uint64_t)row[i - 1] : 0,
                        right = i + 1 < columns ? (uint64_t)row[i + 1] : 0;
-        const uint64_t mixed =
-            STENCIL_MIX((uint64_t)row[i], above != NULL ? (uint64_t)above[i] : 0,
-                        below != NULL ? (uint64_t)below[i] : 0, left, right);
+        const uint64_t mixed = STENCIL_MIX((uint64_t)row[i], above != NULL ? (uint64_t)above[i] : 0,
+                                           below != NULL ? (uint64_t)below[i] : 0, left, right);
         to[i] = (int32_t)((stirring->factor * mixed + stirring->addend) % STENCIL_MODULUS);
     }
 }

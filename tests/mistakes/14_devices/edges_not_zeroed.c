@@ -73,8 +73,7 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     cudaError_t error = cudaSetDevice(band->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&band->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
         void *cells = NULL;
         error = cudaMalloc(&cells, size_of(grid, band->rows + 2));
@@ -91,9 +90,9 @@ static cudaError_t band_load(const struct grid *grid, const struct band *band, c
     cudaError_t error = cudaSuccess;
 
     error = cudaMemcpyAsync(row_of(grid, band->cells[0], 1 - above),
-                           input + (size_t)(band->first - above) * (size_t)grid->columns,
-                           size_of(grid, above + band->rows + below), cudaMemcpyHostToDevice,
-                           band->stream);
+                            input + (size_t)(band->first - above) * (size_t)grid->columns,
+                            size_of(grid, above + band->rows + below), cudaMemcpyHostToDevice,
+                            band->stream);
     return error;
 }
 

@@ -75,8 +75,7 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     cudaError_t error = cudaSetDevice(band->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&band->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
         void *cells = NULL;
         error = cudaMalloc(&cells, size_of(grid, band->rows + 2));
@@ -93,8 +92,7 @@ static cudaError_t band_load(const struct grid *grid, const struct band *band, c
     cudaError_t error = cudaSuccess;
 
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
-        if (!above)
-            error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
+        if (!above) error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
         if (error == cudaSuccess && !below)
             error = cudaMemsetAsync(row_of(grid, band->cells[i], band->rows + 1), 0,
                                     size_of(grid, 1), band->stream);
@@ -123,13 +121,13 @@ static cudaError_t band_step(const struct grid *grid, const struct band *band, i
 static cudaError_t band_fetch(const struct grid *grid, const struct band *band, int to,
                               const struct band *neighbour, int from, int now)
 {
-    int *spare = (int *)(uintptr_t)grid->input +
-                 (size_t)(to > 0 ? band->first : band->first + band->rows - 1) *
-                     (size_t)grid->columns;
+    int *spare =
+        (int *)(uintptr_t)grid->input +
+        (size_t)(to > 0 ? band->first : band->first + band->rows - 1) * (size_t)grid->columns;
     cudaError_t error = cudaStreamWaitEvent(band->stream, neighbour->made, 0);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(spare, row_of(grid, neighbour->cells[now], from),
-                                size_of(grid, 1), cudaMemcpyDeviceToHost, band->stream);
+        error = cudaMemcpyAsync(spare, row_of(grid, neighbour->cells[now], from), size_of(grid, 1),
+                                cudaMemcpyDeviceToHost, band->stream);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(row_of(grid, band->cells[now], to), spare, size_of(grid, 1),
                                 cudaMemcpyHostToDevice, band->stream);
@@ -190,8 +188,7 @@ static cudaError_t close_all(const struct grid *grid)
 cudaError_t devices_steps(const int *input, int *output, int rows, int columns, int steps,
                           const int devices[], int count)
 {
-    struct grid grid = {
-        .count = count, .rows = rows, .columns = columns, .input = input};
+    struct grid grid = {.count = count, .rows = rows, .columns = columns, .input = input};
     int before = 0;
     cudaError_t error = cudaGetDevice(&before);
     if (error != cudaSuccess) return error;

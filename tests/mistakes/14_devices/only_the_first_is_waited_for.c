@@ -73,8 +73,7 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     cudaError_t error = cudaSetDevice(band->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&band->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
         void *cells = NULL;
         error = cudaMalloc(&cells, size_of(grid, band->rows + 2));
@@ -91,8 +90,7 @@ static cudaError_t band_load(const struct grid *grid, const struct band *band, c
     cudaError_t error = cudaSuccess;
 
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
-        if (!above)
-            error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
+        if (!above) error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
         if (error == cudaSuccess && !below)
             error = cudaMemsetAsync(row_of(grid, band->cells[i], band->rows + 1), 0,
                                     size_of(grid, 1), band->stream);
@@ -166,8 +164,7 @@ static cudaError_t run(const struct grid *grid, const int *input, int *output, i
 static cudaError_t close_all(const struct grid *grid)
 {
     cudaError_t error = cudaSuccess;
-    if (grid->bands[0].stream != NULL)
-        keep(&error, cudaStreamSynchronize(grid->bands[0].stream));
+    if (grid->bands[0].stream != NULL) keep(&error, cudaStreamSynchronize(grid->bands[0].stream));
     for (int i = 0; i < grid->count; i++) {
         struct band *band = &grid->bands[i];
         for (int k = 0; k < 2; k++)

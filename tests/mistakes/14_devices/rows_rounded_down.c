@@ -72,8 +72,7 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     cudaError_t error = cudaSetDevice(band->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&band->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
         void *cells = NULL;
         error = cudaMalloc(&cells, size_of(grid, band->rows + 2));
@@ -90,8 +89,7 @@ static cudaError_t band_load(const struct grid *grid, const struct band *band, c
     cudaError_t error = cudaSuccess;
 
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
-        if (!above)
-            error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
+        if (!above) error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
         if (error == cudaSuccess && !below)
             error = cudaMemsetAsync(row_of(grid, band->cells[i], band->rows + 1), 0,
                                     size_of(grid, 1), band->stream);

@@ -1,4 +1,4 @@
-/* mistake: one array for all steps: a neighbour's row is replaced while its last step still reads it
+/* mistake: one array for all steps: a row is replaced while the neighbour's step still reads it
  * fails: Devices.TheDeviceFindsNothingWrong
  * finds: race at "cudaMemcpyPeerAsync("
  */
@@ -72,8 +72,7 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     cudaError_t error = cudaSetDevice(band->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&band->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
         void *cells = NULL;
         error = cudaMalloc(&cells, size_of(grid, band->rows + 2));
@@ -90,17 +89,17 @@ static cudaError_t band_load(const struct grid *grid, const struct band *band, c
     cudaError_t error = cudaSuccess;
 
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
-        if (!above)
-            error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
+        if (!above) error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
         if (error == cudaSuccess && !below)
             error = cudaMemsetAsync(row_of(grid, band->cells[i], band->rows + 1), 0,
                                     size_of(grid, 1), band->stream);
     }
     if (error != cudaSuccess) return error;
-    return cudaMemcpyAsync(row_of(grid, band->cells[0], 1 - above),
-                           input + (size_t)(band->first - above) * (size_t)grid->columns,
-                           size_of(grid, above + band->rows + below), cudaMemcpyHostToDevice,
-                           band->stream);
+    error = cudaMemcpyAsync(row_of(grid, band->cells[0], 1 - above),
+                            input + (size_t)(band->first - above) * (size_t)grid->columns,
+                            size_of(grid, above + band->rows + below), cudaMemcpyHostToDevice,
+                            band->stream);
+    return error == cudaSuccess ? cudaEventRecord(band->made, band->stream) : error;
 }
 
 static cudaError_t band_step(const struct grid *grid, const struct band *band, int step)
@@ -108,8 +107,8 @@ static cudaError_t band_step(const struct grid *grid, const struct band *band, i
     cudaError_t error = cudaSetDevice(band->device);
     (void)step;
     if (error == cudaSuccess)
-        error = stencil_launch(band->cells[0], band->cells[1], band->rows, grid->columns,
-                               band->stream);
+        error =
+            stencil_launch(band->cells[0], band->cells[1], band->rows, grid->columns, band->stream);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(row_of(grid, band->cells[0], 1), row_of(grid, band->cells[1], 1),
                                 size_of(grid, band->rows), cudaMemcpyDeviceToDevice, band->stream);
@@ -120,8 +119,8 @@ static cudaError_t band_send(const struct grid *grid, const struct band *band, i
                              const struct band *neighbour, int to)
 {
     return cudaMemcpyPeerAsync(row_of(grid, neighbour->cells[0], to), neighbour->device,
-                               row_of(grid, band->cells[0], from), band->device,
-                               size_of(grid, 1), band->stream);
+                               row_of(grid, band->cells[0], from), band->device, size_of(grid, 1),
+                               band->stream);
 }
 
 static cudaError_t send_borders(const struct grid *grid, int i)
@@ -154,6 +153,8 @@ static cudaError_t run(const struct grid *grid, const int *input, int *output, i
         error = band_open(grid, &grid->bands[i]);
     for (int i = 0; i < grid->count && error == cudaSuccess; i++)
         error = band_load(grid, &grid->bands[i], input);
+    for (int i = 0; i < grid->count && error == cudaSuccess; i++)
+        error = wait_for_neighbours(grid, i);
     for (int step = 0; step < steps; step++) {
         for (int i = 0; i < grid->count && error == cudaSuccess; i++)
             error = band_step(grid, &grid->bands[i], step);

@@ -56,7 +56,6 @@ cudaError_t devices_link(const int devices[], int count)
     return error;
 }
 
-
 static void note(struct work *work, cudaError_t error)
 {
     pthread_mutex_lock(&work->lock);

@@ -48,7 +48,6 @@ cudaError_t devices_link(const int devices[], int count)
     return error;
 }
 
-
 static size_t size_of(const struct grid *grid, int rows)
 {
     return (size_t)rows * (size_t)grid->columns * sizeof(int);
@@ -64,7 +63,8 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     int least = 0, greatest = 0;
     cudaError_t error = cudaSetDevice(band->device);
     if (!error) error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-    if (!error) error = cudaStreamCreateWithPriority(&band->border, cudaStreamNonBlocking, greatest);
+    if (!error)
+        error = cudaStreamCreateWithPriority(&band->border, cudaStreamNonBlocking, greatest);
     if (!error) error = cudaStreamCreateWithPriority(&band->inner, cudaStreamNonBlocking, least);
     if (!error) error = cudaEventCreateWithFlags(&band->inner_made, cudaEventDisableTiming);
     if (!error) error = cudaEventCreateWithFlags(&band->border_made, cudaEventDisableTiming);
@@ -79,11 +79,10 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
 static cudaError_t band_load(const struct grid *grid, const struct band *band, const int *input)
 {
     const int above = band->first > 0, below = band->first + band->rows < grid->rows;
-    cudaError_t error =
-        cudaMemcpyAsync(row_of(grid, band, 0, 1 - above),
-                        input + (size_t)(band->first - above) * (size_t)grid->columns,
-                        size_of(grid, above + band->rows + below), cudaMemcpyHostToDevice,
-                        band->border);
+    cudaError_t error = cudaMemcpyAsync(
+        row_of(grid, band, 0, 1 - above),
+        input + (size_t)(band->first - above) * (size_t)grid->columns,
+        size_of(grid, above + band->rows + below), cudaMemcpyHostToDevice, band->border);
     if (!error) error = cudaEventRecord(band->border_made, band->border);
     return error;
 }
@@ -91,8 +90,8 @@ static cudaError_t band_load(const struct grid *grid, const struct band *band, c
 static cudaError_t make_rows(const struct grid *grid, const struct band *band, int step, int first,
                              int rows, cudaStream_t stream)
 {
-    return stencil_launch(row_of(grid, band, step % 2, first), row_of(grid, band, (step + 1) % 2, first),
-                          rows, grid->columns, stream);
+    return stencil_launch(row_of(grid, band, step % 2, first),
+                          row_of(grid, band, (step + 1) % 2, first), rows, grid->columns, stream);
 }
 
 /* The first and the last row in one stream, those between in the other. Each of the two needs what

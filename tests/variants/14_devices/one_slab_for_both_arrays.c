@@ -69,8 +69,7 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     cudaError_t error = cudaSetDevice(band->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&band->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
     void *cells = NULL;
     const size_t bytes = size_of(grid, 2 * (band->rows + 2));
     if (error == cudaSuccess) error = cudaMalloc(&cells, bytes);

@@ -69,8 +69,7 @@ static cudaError_t band_open(const struct grid *grid, struct band *band)
     cudaError_t error = cudaSetDevice(band->device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&band->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&band->made, cudaEventDisableTiming);
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
         void *cells = NULL;
         error = cudaMalloc(&cells, size_of(grid, band->rows + 2));
@@ -87,8 +86,7 @@ static cudaError_t band_load(const struct grid *grid, const struct band *band, c
     cudaError_t error = cudaSuccess;
 
     for (int i = 0; i < 2 && error == cudaSuccess; i++) {
-        if (!above)
-            error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
+        if (!above) error = cudaMemsetAsync(band->cells[i], 0, size_of(grid, 1), band->stream);
         if (error == cudaSuccess && !below)
             error = cudaMemsetAsync(row_of(grid, band->cells[i], band->rows + 1), 0,
                                     size_of(grid, 1), band->stream);
@@ -114,8 +112,8 @@ static cudaError_t band_send(const struct grid *grid, const struct band *band, i
                              const struct band *neighbour, int to, int now)
 {
     return cudaMemcpyPeerAsync(row_of(grid, neighbour->cells[now], to), neighbour->device,
-                               row_of(grid, band->cells[now], from), band->device,
-                               size_of(grid, 1), band->stream);
+                               row_of(grid, band->cells[now], from), band->device, size_of(grid, 1),
+                               band->stream);
 }
 
 static cudaError_t send_borders(const struct grid *grid, int i, int now)
