@@ -503,8 +503,8 @@ int main(void)
     Suite *suite = suite_create("failures");
     TCase *tcase = tcase_create("failures");
     tcase_add_test(tcase, all_that_can_fail_in_the_phases);
-    tcase_add_test(tcase,     tcase_add_test(tests, what_restores_the_device_does_not_fail);
-    tcase_add_test(tests, none_without_a_phase);
+    tcase_add_test(tcase, what_restores_the_device_does_not_fail);
+    tcase_add_test(tcase, none_without_a_phase);
     tcase_add_test(tcase, the_ends_of_each_line_and_phase);
     tcase_add_test(tcase, of_many_every_line_is_there);
     tcase_add_test(tcase, a_query_of_each_line_fails_alone_where_there_is_room);
