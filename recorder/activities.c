@@ -101,21 +101,37 @@ static void put_kernel(const CUpti_ActivityKernel10 *kernel)
     if (is_stamped(&record)) recorder_put(&record);
 }
 
+/* A copy between devices without direct access goes through the host, in two halves: that of the
+ * device with the source, and that of the other one, which counts. Both name device memory on both
+ * sides (as seen of two H200s: tests/recorder/peer_activities.cu). */
+static bool is_first_half(const CUpti_ActivityMemcpy6 *copy)
+{
+    return copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH &&
+           copy->dstKind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+}
+
+/* The structures for copies of both kinds call their fields alike. */
+#define RECORD_OF_COPY(copy)                                                                       \
+    {                                                                                              \
+        .kind = TRACE_OPERATION, .what = TRACE_COPY,                                               \
+        .flags = (copy)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC ? TRACE_ASYNC : 0,               \
+        .from = place_of((copy)->srcKind), .to = place_of((copy)->dstKind),                        \
+        .context = (copy)->contextId,                                                              \
+        .stream = recorder_stream_number((copy)->contextId, (copy)->streamId),                     \
+        .request = request_of((copy)->correlationId), .start_ns = (copy)->start,                   \
+        .end_ns = (copy)->end, .bytes = (copy)->bytes,                                             \
+    }
+
 static void put_copy(const CUpti_ActivityMemcpy6 *copy)
 {
-    struct trace_record record = {
-        .kind = TRACE_OPERATION,
-        .what = TRACE_COPY,
-        .flags = copy->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC ? TRACE_ASYNC : 0,
-        .from = place_of(copy->srcKind),
-        .to = place_of(copy->dstKind),
-        .context = copy->contextId,
-        .stream = recorder_stream_number(copy->contextId, copy->streamId),
-        .request = request_of(copy->correlationId),
-        .start_ns = copy->start,
-        .end_ns = copy->end,
-        .bytes = copy->bytes,
-    };
+    struct trace_record record = RECORD_OF_COPY(copy);
+    if (!is_first_half(copy) && is_stamped(&record)) recorder_put(&record);
+}
+
+/* A copy between devices with direct access. */
+static void put_peer_copy(const CUpti_ActivityMemcpyPtoP4 *copy)
+{
+    struct trace_record record = RECORD_OF_COPY(copy);
     if (is_stamped(&record)) recorder_put(&record);
 }
 
@@ -162,6 +178,9 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
         case CUPTI_ACTIVITY_KIND_MEMCPY:
             put_copy(record);
             break;
+        case CUPTI_ACTIVITY_KIND_MEMCPY2:
+            put_peer_copy(record);
+            break;
         case CUPTI_ACTIVITY_KIND_MEMSET:
             put_set(record);
             break;
@@ -183,7 +202,8 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
 
 /* KIND_KERNEL would serialise kernels. */
 static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                           CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
+                                           CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                           CUPTI_ACTIVITY_KIND_MEMSET};
 
 static int say_why(CUptiResult result, const char **why)
 {

@@ -102,6 +102,21 @@ uint64_t recorder_stream_number(uint32_t context, uint32_t stream)
     return (uint64_t)context << 32 | stream;
 }
 
+/* Delivers the first `count` of the faked records. */
+static void deliver_records(size_t count, size_t dropped)
+{
+    uint8_t *buffer = NULL;
+    size_t size = 0, records = 0;
+
+    faked.count = count;
+    faked.next = 0;
+    faked.dropped = dropped;
+    put.count = 0;
+    faked.requested(&buffer, &size, &records);
+    ck_assert_uint_gt(size, 0);
+    faked.completed(NULL, 0, buffer, size, size); /* which frees it */
+}
+
 static uint32_t kernels_call; /* its correlation number */
 
 /* Delivers a kernel and a copy with these times. */
@@ -109,8 +124,6 @@ static void deliver(uint64_t kernel_start, uint64_t copy_end, size_t dropped)
 {
     CUpti_ActivityKernel10 kernel;
     CUpti_ActivityMemcpy6 copy;
-    uint8_t *buffer = NULL;
-    size_t size = 0, records = 0;
 
     memset(&kernel, 0, sizeof kernel);
     memset(&copy, 0, sizeof copy);
@@ -130,13 +143,7 @@ static void deliver(uint64_t kernel_start, uint64_t copy_end, size_t dropped)
     copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
     faked.records[0] = (void *)&kernel;
     faked.records[1] = (void *)&copy;
-    faked.count = 2;
-    faked.next = 0;
-    faked.dropped = dropped;
-    put.count = 0;
-    faked.requested(&buffer, &size, &records);
-    ck_assert_uint_gt(size, 0);
-    faked.completed(NULL, 0, buffer, size, size); /* which frees it */
+    deliver_records(2, dropped);
 }
 
 /* The kernel of a launch by a driver call within a runtime call, or of a driver call alone. */
@@ -193,6 +200,44 @@ START_TEST(what_was_refused_is_not_missing)
 }
 END_TEST
 
+/* Each has the bytes of one copy. */
+START_TEST(a_copy_between_devices_is_one_record_with_direct_access_or_without)
+{
+    CUpti_ActivityMemcpy6 halves[2];
+    CUpti_ActivityMemcpyPtoP4 direct;
+
+    start();
+    memset(halves, 0, sizeof halves);
+    memset(&direct, 0, sizeof direct);
+    for (uint32_t i = 0; i < 2; i++) {
+        halves[i].kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+        halves[i].copyKind =
+            i == 0 ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH : CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+        halves[i].srcKind = halves[i].dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+        halves[i].contextId = 2 - i;
+        halves[i].start = 1000 + i;
+        halves[i].end = 2000 + i;
+        halves[i].bytes = 300;
+        faked.records[i] = (void *)&halves[i];
+    }
+    direct.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+    direct.srcKind = direct.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    direct.contextId = 1;
+    direct.start = 3000;
+    direct.end = 3010;
+    direct.bytes = 500;
+    faked.records[2] = (void *)&direct;
+    deliver_records(3, 0);
+    ck_assert_uint_eq(put.count, 2);
+    ck_assert_uint_eq(put.records[0].bytes, 300);
+    ck_assert_uint_eq(put.records[0].context, 1);
+    ck_assert_uint_eq(put.records[1].bytes, 500);
+    ck_assert_uint_eq(put.records[1].from, TRACE_DEVICE);
+    ck_assert_uint_eq(put.records[1].to, TRACE_DEVICE);
+    ck_assert((faked.enabled & 1u << CUPTI_ACTIVITY_KIND_MEMCPY2) != 0);
+}
+END_TEST
+
 START_TEST(dropped_records_are_counted)
 {
     start();
@@ -236,6 +281,7 @@ int main(void)
     tcase_add_test(tcase, records_with_times_are_put);
     tcase_add_test(tcase, records_without_times_are_left_out_and_counted);
     tcase_add_test(tcase, what_was_refused_is_not_missing);
+    tcase_add_test(tcase, a_copy_between_devices_is_one_record_with_direct_access_or_without);
     tcase_add_test(tcase, dropped_records_are_counted);
     tcase_add_test(tcase, a_refusal_has_its_reason);
     tcase_add_test(tcase, records_end_and_begin_again);
