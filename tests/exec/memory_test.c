@@ -751,6 +751,40 @@ START_TEST(elements_of_arrays)
 }
 END_TEST
 
+/* An address of 64 bits in a .shared instruction may be a generic one of shared memory. */
+START_TEST(a_shared_access_takes_a_generic_address)
+{
+    static const char *const accesses[] = {
+        "ld.shared.u32 %r, [%g+4];",
+        "ld.volatile.shared::cta.u32 %r, [%g+4];",
+        "st.shared.u32 [%g+8], 7;\nld.shared.u32 %r, [s+8];",
+        "atom.shared.add.u32 %r, [%g+4], 1;",
+        "atom.acquire.cta.shared::cta.cas.b32 %r, [%g+4], 7, 9;",
+        "st.shared.v2.u32 [%g+8], {%r, %r};\nld.shared.u32 %r, [s+12];",
+        "cp.async.ca.shared.global [%g+8], [%p], 4;\ncp.async.wait_all;\nld.shared.u32 %r, [s+8];",
+    };
+    for (size_t k = 0; k < sizeof accesses / sizeof *accesses; k++) {
+        void *out;
+        const uint64_t parameter = device_buffer_of(&(uint32_t){7}, 4, &out);
+        used = 0;
+        say(".version 8.0\n.target sm_80\n.address_size 64\n"
+            ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r;\n.reg .b64 %%p, %%g;\n"
+            ".shared .align 16 .b8 s[16];\nld.param.u64 %%p, [p];\nmov.u64 %%g, s;\n"
+            "cvta.shared.u64 %%g, %%g;\nmov.u32 %%r, 7;\nst.shared.u32 [s+4], %%r;\n%s\n"
+            "add.u32 %%r, %%r, 1;\nst.global.u32 [%%p], %%r;\nret;\n}\n",
+            accesses[k]);
+        struct exec_program *program = device_program(text);
+        struct device_run launch = {
+            .program = program, .name = "k", .blocks = 1, .threads = 1, .parameters = &parameter};
+        ck_assert_msg(device_launch(&launch) == EXEC_DONE, "%s: %s", accesses[k],
+                      device_sentence(&launch));
+        ck_assert_msg(*(uint32_t *)out == 8, "%s: %u", accesses[k], *(uint32_t *)out);
+        exec_program_destroy(program);
+        device_reset();
+    }
+}
+END_TEST
+
 /* Of a module's .shared variables a kernel has those that it names, and those that device functions
  * have that it can reach: separately compiled kernels of one program may have more together than a
  * block can hold. ptxas of CUDA 13.0 counts the same. */
@@ -894,6 +928,7 @@ int main(void)
     tcase_add_test(tests, faults_say_what_happened);
     tcase_add_test(tests, a_load_may_go_on_into_padding);
     tcase_add_test(tests, a_wide_load_may_end_behind_shared_memory);
+    tcase_add_test(tests, a_shared_access_takes_a_generic_address);
     tcase_add_test(tests, elements_of_arrays);
     tcase_add_test(tests, shared_memory_of_a_module);
     tcase_add_test(tests, dynamic_shared_memory_is_aligned);

@@ -110,6 +110,17 @@ static bool find_place_in_cluster(struct lower *lower, const struct ptx_operand 
     return true;
 }
 
+/* A register of 64 bits may hold the generic address of shared memory, not its offset there: a
+ * GPU's instructions take the low half, the same in both. What is neither remains what it is. */
+static uint32_t without_window(struct lower *lower, uint32_t slot)
+{
+    const uint32_t rest = lower_value(lower, ~EXEC_WINDOW_SHARED, 8);
+    struct exec_inst *inst = lower_row(lower, "and.b64");
+    inst->a = slot;
+    inst->b = rest;
+    return inst->d = lower_scratch(lower);
+}
+
 bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint16_t space,
                       struct lower_place *place)
 {
