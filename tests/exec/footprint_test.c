@@ -516,6 +516,37 @@ START_TEST(conversation_is_volatile_ordered_or_a_lock)
 }
 END_TEST
 
+/* It is a load of a flag only where it may be a wait. */
+START_TEST(conversation_is_a_wait_by_an_atomic_that_changes_nothing)
+{
+    static const char loop[] = "AGAIN: atom.global.%s.%s %%v, [%%a], %d;\n%s"
+                               "setp.eq.u32 %%q, %%v, 0;\n@%%q bra AGAIN;\n"
+                               "st.global.u32 [%%b], %%v;\n";
+    static const struct {
+        const char *operation, *type;
+        int value;
+        const char *also;
+        bool expected;
+    } rows[] = {
+        {"add", "u32", 0, "", true},
+        {"or", "b32", 0, "", true},
+        {"xor", "b32", 0, "add.u32 %i, %i, 1;\n", true},
+        {"add", "u32", 1, "", false},
+        {"and", "b32", 0, "", false},
+        {"add", "u32", 0, "bar.sync 0;\n", false},
+        {"add", "u32", 0, "st.global.u32 [%b], %v;\n", false},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char text[1024];
+        int used = snprintf(text, sizeof text, ".reg .pred %%q;\n");
+        snprintf(text + used, sizeof text - (size_t)used, loop, rows[k].operation, rows[k].type,
+                 rows[k].value, rows[k].also);
+        ck_assert_msg(converses(text) == rows[k].expected, "%s", text);
+    }
+    ck_assert(!converses("atom.global.add.u32 %v, [%a], 0;\nst.global.u32 [%b], %v;\n"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec_footprint");
@@ -538,6 +569,7 @@ int main(void)
     tcase_add_loop_test(tcase, steps_mark_what_each_of_them_does, 0, 5);
     tcase_add_loop_test(tcase, windows_contain_all_sites, 0, 8);
     tcase_add_test(tcase, conversation_is_volatile_ordered_or_a_lock);
+    tcase_add_test(tcase, conversation_is_a_wait_by_an_atomic_that_changes_nothing);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -30,6 +30,14 @@ static const char waits[] =
     "ld.param.u64 %flags, [flags_in]; mov.u32 %t, %tid.x;\n"
     "mul.wide.u32 %m, %t, 4; add.u64 %flags, %flags, %m;\n"
     "AGAIN: ld.volatile.global.u32 %t, [%flags]; setp.eq.u32 %p, %t, 0;\n@%p bra AGAIN;\n"
+    "ret; }\n"
+    /* A thread waits by atomics that leave the flags as they are. */
+    ".visible .entry asks(.param .u64 flags_in) {\n"
+    ".reg .b64 %flags; .reg .b32 %v; .reg .pred %p;\n"
+    "ld.param.u64 %flags, [flags_in];\n"
+    "ADD: atom.global.add.u32 %v, [%flags], 0; setp.eq.u32 %p, %v, 0;\n@%p bra ADD;\n"
+    "OR: atom.global.or.b32 %v, [%flags+4], 0; setp.eq.u32 %p, %v, 0;\n@%p bra OR;\n"
+    "XOR: atom.xor.b32 %v, [%flags+8], 0; setp.eq.u32 %p, %v, 0;\n@%p bra XOR;\n"
     "ret; }\n";
 
 enum { BLOCKS = 3, THREADS = 40, ALL = BLOCKS * THREADS };
@@ -81,6 +89,20 @@ START_TEST(it_goes_on_when_something_changes)
     ck_assert_int_eq(device_launch(&run), EXEC_DONE);
     ck_assert_ptr_null(run.paused);
     check_out(100);
+    finish(&run);
+}
+END_TEST
+
+START_TEST(an_atomic_that_changes_nothing_waits_too)
+{
+    struct device_run run = begin(1000000);
+    run.name = "asks";
+    run.blocks = run.threads = 1;
+    for (int k = 0; k < 3; k++) {
+        ck_assert_int_eq(device_launch(&run), EXEC_PAUSED);
+        flags[k] = 1;
+    }
+    ck_assert_int_eq(device_launch(&run), EXEC_DONE);
     finish(&run);
 }
 END_TEST
@@ -169,6 +191,7 @@ int main(void)
     Suite *suite = suite_create("exec_pause");
     TCase *tests = tcase_create("pause");
     tcase_add_test(tests, it_goes_on_when_something_changes);
+    tcase_add_test(tests, an_atomic_that_changes_nothing_waits_too);
     tcase_add_test(tests, one_that_need_not_wait_is_as_before);
     tcase_add_test(tests, only_who_is_waited_for_is_endless);
     tcase_add_test(tests, memory_may_go_while_it_pauses);

@@ -159,6 +159,8 @@ bool lower_find_place(struct lower *lower, const struct ptx_operand *address, ui
     }
     if (address->reg != PTX_NO_REGISTER) {
         place->slot = lower_register(lower, address->reg, width);
+        if (width == 8 && is_shared(space) && place->slot != EXEC_NO_SLOT)
+            place->slot = without_window(lower, place->slot);
     } else if (address->variable != NULL || address->function != NULL) {
         struct ptx_operand symbol = *address;
         symbol.offset = 0;
@@ -484,6 +486,40 @@ static bool brings_news(const struct lower *lower)
            lower->read[d->reg];
 }
 
+/* Whether the instruction is none of a loop that only waits. */
+static bool does_more(enum ptx_opcode op)
+{
+    return op == PTX_OP_ST || op == PTX_OP_RED || op == PTX_OP_BAR_SYNC ||
+           op == PTX_OP_BARRIER_SYNC || op == PTX_OP_CALL;
+}
+
+/* Whether the instruction lies in a loop that neither stores nor meets a barrier of the block: it
+ * may be a wait. */
+static bool may_wait_at(const struct lower *lower)
+{
+    const struct ptx_instruction *first = lower->source->instructions;
+    const uint32_t at = (uint32_t)(lower->place - first);
+    uint32_t begin = at;
+    while (begin > 0 && !does_more(first[begin - 1].op)) begin--;
+    for (uint32_t k = at; k < lower->source->instruction_count && !does_more(first[k].op); k++) {
+        if (first[k].op != PTX_OP_BRA) continue;
+        const uint32_t target = first[k].operands[0].target;
+        if (target >= begin && target <= at) return true;
+    }
+    return false;
+}
+
+/* Whether the instruction is an atomic that leaves the memory as it is: in a wait, a program means
+ * a strong load by it. */
+static bool only_reads(const struct ptx_instruction *at)
+{
+    const struct ptx_operand *value = &at->operands[2];
+    const uint16_t operation = at->modifiers.operation;
+    return at->op == PTX_OP_ATOM && value->kind == PTX_OPERAND_IMMEDIATE && value->bits == 0 &&
+           (operation == PTX_ATOMIC_ADD || operation == PTX_ATOMIC_OR ||
+            operation == PTX_ATOMIC_XOR);
+}
+
 /* Records an atomic on global memory. Blocks may execute it at once if the order cannot be
  * observed: its result is not used, and the function has no other kind of atomic that blocks
  * execute at once. */
@@ -498,7 +534,8 @@ static void note_atomic(struct lower *lower, const struct exec_row *row)
     else
         function->talks = true;
     if (at->modifiers.operation == PTX_ATOMIC_CAS || at->modifiers.operation == PTX_ATOMIC_EXCH ||
-        at->modifiers.scope == PTX_SCOPE_SYS || (ordered && at->modifiers.scope != PTX_SCOPE_CTA))
+        at->modifiers.scope == PTX_SCOPE_SYS || (ordered && at->modifiers.scope != PTX_SCOPE_CTA) ||
+        (only_reads(at) && brings_news(lower) && may_wait_at(lower)))
         function->info.converses = true;
 }
 

@@ -28,6 +28,19 @@ static __global__ void check_after(volatile int *flag, const int *data, int valu
     if (data[threadIdx.x] == value) atomicAdd(&all_right, 1);
 }
 
+// The same with atomics that leave the flags as they are instead of volatile loads.
+static __global__ void check_after_asking(int *flag, unsigned *other_flag, const int *data,
+                                          int value)
+{
+    if (threadIdx.x == 0) {
+        while (atomicAdd(flag, 0) == 0) continue;
+        while (atomicOr(other_flag, 0) == 0) continue;
+        __threadfence();
+    }
+    __syncthreads();
+    if (data[threadIdx.x] == value) atomicAdd(&all_right, 1);
+}
+
 // Tells that its data is there, and then goes on until it is told to end.
 static __global__ void make_and_stay(int *data, int value, volatile int *made, volatile int *stop)
 {
@@ -122,6 +135,16 @@ static int kernel_tells()
     return cudaStreamSynchronize(other);
 }
 
+// The one that is told has begun before.
+static int kernel_tells_who_asks()
+{
+    MUST(start_over());
+    check_after_asking<<<1, N, 0, other>>>(device_flag, (unsigned *)device_flag, data, 14);
+    make_and_tell<<<1, N, 0, one>>>(data, 14, device_flag);
+    MUST(cudaMemcpyAsync(host, data, N * sizeof *data, cudaMemcpyDeviceToHost, other));
+    return cudaStreamSynchronize(other);
+}
+
 static int kernel_tells_a_stream()
 {
     MUST(start_over());
@@ -176,6 +199,7 @@ static int load()
     cudaFuncAttributes attributes;
     MUST(cudaFuncGetAttributes(&attributes, fill));
     MUST(cudaFuncGetAttributes(&attributes, check_after));
+    MUST(cudaFuncGetAttributes(&attributes, check_after_asking));
     MUST(cudaFuncGetAttributes(&attributes, make_and_stay));
     return cudaFuncGetAttributes(&attributes, make_and_tell);
 }
@@ -197,6 +221,8 @@ int main()
     MUST(value_tells());
     MUST(kernel_tells());
     sum += total(9);
+    MUST(kernel_tells_who_asks());
+    sum += total(14);
     MUST(kernel_tells_a_stream());
     sum += total(10);
     MUST(kernel_tells_the_host());
@@ -214,5 +240,5 @@ int main()
     MUST(cudaFreeHost(flag));
     MUST(cudaFreeHost(stop));
     MUST(cudaFreeHost(host));
-    return right == 5 * N && sum == 5 * N ? 0 : 1;
+    return right == 6 * N && sum == 6 * N ? 0 : 1;
 }
