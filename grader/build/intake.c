@@ -2,6 +2,8 @@
 #include "grader/base/files.h"
 #include "grader/base/messages.h"
 #include "grader/build/command.h"
+#include "grader/build/contract.h"
+#include "grader/build/format.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +17,6 @@
 #define FILE_LIMIT ((size_t)1 << 20) /* bytes of one source file */
 #define FILES_LIMIT 64               /* files of one submission */
 #define NAME_LIMIT 100               /* bytes of a file's name */
-#define CONTRACT "lesson.h"          /* the only file of the project's in a student's folder */
 
 /* ---- the student's ----------------------------------------------------------------------------
  */
@@ -40,7 +41,7 @@ static bool is_plain_name(const char *name)
 static bool is_taken(const struct lesson *lesson, const char *name)
 {
     if (is_listed(lesson, name)) return true;
-    if (name[0] == '.' || !is_plain_name(name) || strcmp(name, CONTRACT) == 0) return false;
+    if (name[0] == '.' || !is_plain_name(name) || strcmp(name, CONTRACT_FILE) == 0) return false;
     return command_is_header(name) || strcmp(command_extension(name), "c") == 0 ||
            strcmp(command_extension(name), "cu") == 0;
 }
@@ -62,34 +63,12 @@ static int refuse_file(const struct handed_in *handed_in, const char *name, cons
     text_add_quoted(&quoted, name, strnlen(name, NAME_LIMIT));
     for (size_t i = 0; i < quoted.size; i++)
         if (quoted.data[i] == '\n' || quoted.data[i] == '\t') quoted.data[i] = '?';
-    snprintf(result->what, sizeof result->what, _("%.150s cannot be read: %.120s."),
+    snprintf(result->what, sizeof result->what, _("%.100s cannot be read: %.180s."),
              text_string(&quoted), why);
     snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
              text_string(&quoted));
     text_free(&quoted);
     return -1;
-}
-
-/* Of so many bytes of a text not more than one is 0. A compiler ignores such a one. */
-enum { BYTES_TO_A_ZERO = 64 };
-
-/* Refuses what a compiler would call hundreds of stray characters. Returns 0, or -1. */
-static int check_text(const struct handed_in *handed_in, const char *name, const char *bytes,
-                      size_t size, struct compiled *result)
-{
-    const char *zero = memchr(bytes, '\0', size);
-    char why[200];
-    unsigned line = 1;
-    size_t zeros = 0;
-
-    if (size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
-        return refuse_file(handed_in, name,
-                           _("it is saved as UTF-16, and the compiler reads UTF-8"), result);
-    for (size_t i = 0; i < size; i++) zeros += bytes[i] == '\0';
-    if (zeros * BYTES_TO_A_ZERO <= size) return 0;
-    for (const char *at = bytes; at < zero; at++) line += *at == '\n';
-    snprintf(why, sizeof why, _("it is no text: line %u holds a byte that is 0"), line);
-    return refuse_file(handed_in, name, why, result);
 }
 
 static int take_file(const struct handed_in *handed_in, int folder, const char *name,
@@ -105,8 +84,8 @@ static int take_file(const struct handed_in *handed_in, int folder, const char *
             trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.100s", name);
         else
             refuse_file(handed_in, name, in_words(errno), result);
-    } else if (check_text(handed_in, name, text_string(&content), content.size, result) != 0) {
-        /* it is said */
+    } else if (format_is_no_source(text_string(&content), content.size, why, sizeof why)) {
+        refuse_file(handed_in, name, why, result);
     } else if ((result->place.line = intake_refused_line(text_string(&content), content.size, why,
                                                          sizeof why)) != 0) {
         snprintf(result->what, sizeof result->what, "%s", why);
@@ -262,7 +241,7 @@ static int visit_ours(const struct toolchain *toolchain, const struct lesson *le
 {
     char path[PATH_MAX], below[PATH_MAX];
 
-    snprintf(below, sizeof below, "lessons/%s/" CONTRACT, lesson->folder);
+    snprintf(below, sizeof below, "lessons/%s/" CONTRACT_FILE, lesson->folder);
     snprintf(path, sizeof path, "%s/%s", toolchain->source, below);
     int status = visit(data, path, below);
     if (status == 0) status = visit_headers(toolchain->source, "kernels", "kernels", visit, data);

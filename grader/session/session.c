@@ -4,6 +4,7 @@
 #include "grader/base/messages.h"
 #include "grader/base/parallel.h"
 #include "grader/base/process.h"
+#include "grader/build/contract.h"
 #include "grader/build/stub.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/picture.h"
@@ -76,6 +77,7 @@ static int make_results(struct session *session)
         results->order[i] = i;
         suite->handed_in = &session->submission.lessons[i];
         suite->name = lesson->suite;
+        contract_note(session->toolchain, suite->handed_in, &suite->note);
         while (lesson->checks[suite->count].name != NULL) suite->count++;
         suite->tests = calloc(suite->count + 1, sizeof *suite->tests);
         suite->order = calloc(suite->count + 1, sizeof *suite->order);
@@ -741,6 +743,15 @@ static int tell_machine(struct session *session)
     return 2;
 }
 
+static void tell_notes(const struct session *session)
+{
+    for (size_t i = 0; session->observer == NULL && i < session->results.count; i++) {
+        const struct suite *suite = &session->results.suites[i];
+        if (suite->note.size > 0 && suite_count(suite, test_runs) > 0)
+            fprintf(stderr, "grade: %s\n", text_string(&suite->note));
+    }
+}
+
 static int run_all(struct session *session)
 {
     const struct options *options = &session->options;
@@ -750,6 +761,7 @@ static int run_all(struct session *session)
         int status = set_up(session);
         if (status != 0) return give_up(session);
         if (write_reports(session, false, "") != 0) return 2;
+        tell_notes(session);
     } else if (strcmp(options->filter, "*") != 0 && options->shards <= 1) {
         fprintf(stderr, "WARNING: filter \"%s\" did not match any test; no tests were run\n",
                 options->filter);
@@ -834,6 +846,7 @@ static void release(struct session *session)
     for (size_t i = 0; i < session->results.count; i++) {
         free(session->results.suites[i].tests);
         free(session->results.suites[i].order);
+        text_free(&session->results.suites[i].note);
         if (session->compiled != NULL) compiled_free(&session->compiled[i]);
         if (session->reference != NULL) compiled_free(&session->reference[i]);
     }

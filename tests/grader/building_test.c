@@ -122,15 +122,27 @@ static const struct {
     {"#error \"[  PASSED  ] \033[2J\"\n", "(  PASSED  )", 1},
 };
 
+#define BYTES(text) text, sizeof text - 1
+
 static const struct {
     const char *bytes;
     size_t size;
     const char *says;
 } no_texts[] = {
-    {"\377\376i\0n\0t\0", 8, "it is saved as UTF-16, and the compiler reads UTF-8"},
-    {"\376\377\0i\0n\0t", 8, "it is saved as UTF-16, and the compiler reads UTF-8"},
-    {"int a;\nint\0 b;\n", 15, "it is no text: line 2 holds a byte that is 0"},
-    {"\177ELF\2\1\1\0\0", 9, "it is no text: line 1 holds a byte that is 0"},
+    {BYTES("\377\376i\0n\0t\0"), "it is saved as UTF-16, and the compiler reads UTF-8"},
+    {BYTES("\376\377\0i\0n\0t"), "it is saved as UTF-16, and the compiler reads UTF-8"},
+    {BYTES("\377\376\0\0i\0\0\0"), "it is saved as UTF-32, and the compiler reads UTF-8"},
+    {BYTES("i\0n\0t\0 \0a\0;\0"), "it is saved as UTF-16, and the compiler reads UTF-8"},
+    {BYTES("int a;\nint\0 b;\n"), "it is no text: line 2 holds a byte that is 0"},
+    {BYTES("int a;\nint b;\1\2\n"), "it is no text: line 2 holds a byte that is 1"},
+    {BYTES("\177ELF\2\1\1\0\0"), "sum.c cannot be read: it is what a compiler made (ELF)"},
+    {BYTES("MZ\220 This program cannot be run in DOS mode"), "it is a program of Windows (EXE)"},
+    {BYTES("%PDF-1.7\nstream\n"), "it is a PDF document"},
+    {BYTES("PK\3\4abcword/document.xml"), "it is a Word document (DOCX)"},
+    {BYTES("PK\3\4abcsum.c"), "it is a ZIP archive"},
+    {BYTES("\37\213\10abc"), "it is an archive compressed by gzip"},
+    {BYTES("<!DOCTYPE HTML>\n<p>"), "it is a web page (HTML)"},
+    {BYTES("{\\rtf1\\ansi"), "it is a document with formatting (RTF)"},
 };
 
 START_TEST(what_is_no_text_is_not_compiled)
