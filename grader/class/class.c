@@ -190,8 +190,6 @@ static int list_pupils(struct class *class)
     json_array_foreach(class->entries, i, entry)
     {
         class->pupils[i].entry = entry;
-        if (json_yes(entry, "stranger"))
-            fprintf(stderr, "grade: %s is not in the roster\n", json_text(entry, "name"));
     }
     if (class->count > 0 || class->options.parts > 0) return 0;
     text_add_quoted(&class->why, class->options.class, strlen(class->options.class));
@@ -460,19 +458,67 @@ static void tell_list(const char *title, const json_t *list, const char *key)
     }
 }
 
+static bool is_absent(const struct pupil *pupil)
+{
+    return json_array_size(json_list(pupil->entry, "sources")) == 0;
+}
+
+static bool is_stranger(const struct pupil *pupil)
+{
+    return json_yes(pupil->entry, "stranger");
+}
+
+/* Prints on one line, however many they are, who `is` so. */
+static void tell_names(const struct class *class, const char *words,
+                       bool (*is)(const struct pupil *pupil))
+{
+    size_t told = 0, count = 0;
+
+    for (size_t i = 0; i < class->count; i++) count += is(&class->pupils[i]);
+    if (count > 0) printf("%zu %s: ", count, words);
+    for (size_t i = 0; i < class->count; i++)
+        if (is(&class->pupils[i]))
+            printf("%s%s", told++ > 0 ? ", " : "", json_text(class->pupils[i].entry, "name"));
+    if (count > 0) printf("\n");
+}
+
+/* Appends what was odd about how it was handed in: its own note and those of its lessons. */
+static void add_notes(const struct pupil *pupil, struct text *notes)
+{
+    const json_t *lesson;
+    size_t i;
+
+    text_add(notes, text_string(&pupil->note));
+    json_array_foreach(json_list(pupil->record, "lessons"), i, lesson)
+    {
+        const char *note = json_text(lesson, "note");
+        if (note[0] != '\0') text_format(notes, "%s%s", notes->size > 0 ? "; " : "", note);
+    }
+}
+
 /* What was wrong with the way something was handed in may have cost points that its author has
- * earned. */
+ * earned. Who has the same note shares its line: an export may have an empty folder for everybody
+ * who handed in nothing. */
 static void tell_notes(const struct class *class)
 {
+    struct text *notes = calloc(class->count + 1, sizeof *notes);
     size_t told = 0;
 
-    for (size_t i = 0; i < class->count; i++) {
-        const struct pupil *pupil = &class->pupils[i];
-        const bool absent = json_array_size(json_list(pupil->entry, "sources")) == 0;
-        if (absent || pupil->note.size == 0) continue;
-        if (told++ == 0) printf("Look at how these were handed in:\n");
-        printf("  %s: %s\n", json_text(pupil->entry, "name"), text_string(&pupil->note));
+    for (size_t i = 0; notes != NULL && i < class->count; i++)
+        if (!is_absent(&class->pupils[i])) add_notes(&class->pupils[i], &notes[i]);
+    for (size_t i = 0; notes != NULL && i < class->count; i++) {
+        if (notes[i].size == 0) continue;
+        printf("%s  %s", told++ == 0 ? "Look at how these were handed in:\n" : "",
+               json_text(class->pupils[i].entry, "name"));
+        for (size_t j = i + 1; j < class->count; j++) {
+            if (strcmp(text_string(&notes[i]), text_string(&notes[j])) != 0) continue;
+            printf(", %s", json_text(class->pupils[j].entry, "name"));
+            text_free(&notes[j]);
+        }
+        printf(": %s\n", text_string(&notes[i]));
+        text_free(&notes[i]);
     }
+    free(notes);
 }
 
 static void tell_sums(const struct class *class)
@@ -482,7 +528,8 @@ static void tell_sums(const struct class *class)
     printf("%zu submission%s, %zu graded now, %zu unchanged, %zu not judged. Results: %s\n", count,
            count == 1 ? "" : "s", class->graded - class->troubled, count - class->to_grade,
            class->troubled, class->state);
-    if (class->absent > 0) printf("Of the roster %zu handed in nothing.\n", class->absent);
+    tell_names(class, "of the roster handed in nothing", is_absent);
+    tell_names(class, "not in the roster, graded all the same", is_stranger);
 }
 
 static int report_all(struct class *class)

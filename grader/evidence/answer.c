@@ -308,6 +308,7 @@ bool answer_judgeable(struct verdict *verdict, const struct answer *answer, cons
     verdict_fail_in(verdict, answer->evidence, answer->function,
                     "Not judged: %s returned %s (see %s).", answer->function,
                     answer_name(answer->api, answer->code, name), where);
+    verdict_not_judged(verdict, where);
     return false;
 }
 

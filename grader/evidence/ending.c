@@ -126,6 +126,7 @@ static void say_briefly(struct verdict *verdict, const struct evidence *evidence
     snprintf(what, sizeof what, _("Not judged: the run it needs %s (see %.150s above)."), ending,
              told);
     fail_somewhere(verdict, evidence, what);
+    verdict_not_judged(verdict, told);
 }
 
 /* Reports a run that was cut short or not made because another run did not end. */
@@ -140,6 +141,7 @@ static void say_given_up(struct verdict *verdict, const struct evidence *evidenc
     snprintf(what, sizeof what, _("Not judged: the run \"%s\" did not end%s%s."),
              evidence->after->name, see, given_up);
     fail_somewhere(verdict, evidence, what);
+    if (told != NULL) verdict_not_judged(verdict, told);
 }
 
 /* Writes "3 kernels", or with `what` NULL only "2" or "none". */
@@ -210,12 +212,18 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
                           "that asks for a query again and again.");
 }
 
+static int number_of(const struct evidence *evidence)
+{
+    return 1 + (int)evidence->ending + ENDED_COUNT * evidence->signal;
+}
+
 bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, const char *told)
 {
     char ending[300], what[300 + 200 + TRACE_SENTENCE_SIZE];
     const char *whose = evidence->reference ? _("The reference solution") : _("The program");
 
     if (evidence_usable(evidence)) return false;
+    verdict->ended = number_of(evidence);
     if (evidence->after != NULL &&
         (evidence->ending == ENDED_TIME || evidence->ending == ENDED_NOT_MADE)) {
         say_given_up(verdict, evidence, told);

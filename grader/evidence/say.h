@@ -34,6 +34,10 @@ __attribute__((format(printf, 2, 3))) void verdict_hint(struct verdict *verdict,
  * as the failure's type. */
 void verdict_kind(struct verdict *verdict, const char *kind);
 
+/* Says that the failure begun last is the check `because` ("Suite.Check") again: what this check is
+ * about was not judged, since that one had failed. */
+void verdict_not_judged(struct verdict *verdict, const char *because);
+
 /* Skips the check, which cannot be judged here: "the kernel's time cannot be seen: ...". */
 __attribute__((format(printf, 2, 3))) void verdict_skip(struct verdict *verdict, const char *format,
                                                         ...);

@@ -98,6 +98,20 @@ void verdict_kind(struct verdict *verdict, const char *kind)
     if (failure != NULL) snprintf(failure->kind, sizeof failure->kind, "%s", kind);
 }
 
+void verdict_not_judged(struct verdict *verdict, const char *because)
+{
+    if (current(verdict) == NULL) return;
+    verdict->not_judged++;
+    snprintf(verdict->because, sizeof verdict->because, "%s", because);
+}
+
+const char *verdict_because(const struct verdict *verdict)
+{
+    const bool all = verdict->not_judged > 0 && verdict->not_judged == verdict->failure_count &&
+                     verdict->failures_left_out == 0;
+    return all ? verdict->because : NULL;
+}
+
 void verdict_slow(struct verdict *verdict)
 {
     verdict->slow = true;

@@ -27,14 +27,23 @@ struct verdict {
     size_t failure_count;
     size_t failures_left_out;
     bool not_compiled; /* there is nothing that could be judged, because it does not compile */
-    char seen[200];    /* the device and the order in which it was seen, where that matters */
-    bool slow;         /* it took too long: the timelines explain more */
+    bool missing;      /* nothing was handed in for the lesson */
+    size_t
+        not_judged; /* failures that are another check's again (verdict_not_judged), and whose: */
+    char because[200];
+    int ended; /* it was the run that failed, and how: equal for equal endings; 0: it ended well */
+    char seen[200]; /* the device and the order in which it was seen, where that matters */
+    bool slow;      /* it took too long: the timelines explain more */
     bool skipped;
     bool passed_over; /* by the evidence that was judged last */
     char skip_reason[512];
     struct verdict_figure figures[VERDICT_FIGURES];
     size_t figure_count;
 };
+
+/* Returns the check because of which this one was not judged ("Suite.Check"), or NULL: it was
+ * judged. */
+const char *verdict_because(const struct verdict *verdict);
 
 /* Adds a failure when the run itself did not end well or its record is incomplete. Returns true
  * then; the check is not judged. `told`: the check of the same lesson ("Suite.Check") that reported

@@ -30,12 +30,19 @@ static bool passed(const json_t *check)
 static void summary(const json_t *record, struct text *text)
 {
     const char *trouble = json_text(record, "trouble");
+    const json_t *lesson;
+    size_t i;
 
     if (trouble[0] != '\0')
         text_format(text, "This could not be judged, which is not the submission's fault: %s\n",
                     trouble);
     else if (!json_yes(record, "complete"))
         text_add(text, "Grading has not come to its end: grade again.\n");
+    json_array_foreach(json_list(record, "lessons"), i, lesson)
+    {
+        if (json_text(lesson, "note")[0] != '\0')
+            text_format(text, "%s.\n", json_text(lesson, "note"));
+    }
     if (json_text(record, "command")[0] != '\0')
         text_format(text, "The same run again: %s\n", json_text(record, "command"));
 }
@@ -139,7 +146,7 @@ static void github_test(json_t *test, const json_t *lesson, const json_t *check)
     json_object_set_new(test, "max_score", json_deep_copy(json_object_get(check, "max_score")));
     text_free(&words);
     /* GitHub has no hidden tests: of a hidden check only the name is given. */
-    if (strcmp(json_text(check, "visibility"), "visible") == 0) check_words(check, &words);
+    if (check_is_visible(check)) check_words(check, &words);
     json_put_text(test, "message", text_string(&words));
     text_free(&words);
     json_put_text(test, "test_code", json_text(check, "title"));

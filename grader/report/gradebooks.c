@@ -106,7 +106,19 @@ void report_canvas(const json_t *class, struct text *text)
     json_decref(lessons);
 }
 
-/* Appends one sentence per lesson, and the first failure of each check. */
+static void add_failure(struct text *text, const json_t *check)
+{
+    const json_t *failure = json_array_get(json_list(check, "failures"), 0);
+    const double line = json_number(failure, "line");
+
+    if (failure == NULL || check_is_blocked(check) || !check_is_visible(check)) return;
+    text_format(text, "  %s, %s", json_text(check, "name"), json_text(failure, "file"));
+    if (line > 0) text_format(text, ":%.0f", line); /* 0: of a file that is not there */
+    text_format(text, ": %s\n", json_text(failure, "what"));
+}
+
+/* Appends one sentence per lesson, the first failure of each check, and what was not judged for
+ * it. */
 static void add_feedback(struct text *text, const json_t *record)
 {
     const json_t *lesson, *check;
@@ -118,15 +130,17 @@ static void add_feedback(struct text *text, const json_t *record)
         text_add_points(text, json_number(lesson, "score"));
         text_add(text, " of ");
         text_add_points(text, json_number(lesson, "max_score"));
-        text_add(text, "\n");
+        text_add(text, json_yes(lesson, "missing") ? ": nothing was handed in\n" : "\n");
+        if (json_yes(lesson, "missing")) continue;
+        if (json_text(lesson, "note")[0] != '\0')
+            text_format(text, "  %s\n", json_text(lesson, "note"));
         json_array_foreach(json_list(lesson, "checks"), j, check)
         {
-            const json_t *failure = json_array_get(json_list(check, "failures"), 0);
-            if (failure == NULL || strcmp(json_text(check, "visibility"), "visible") != 0) continue;
-            const double line = json_number(failure, "line");
-            text_format(text, "  %s, %s", json_text(check, "name"), json_text(failure, "file"));
-            if (line > 0) text_format(text, ":%.0f", line); /* 0: of a file that is not there */
-            text_format(text, ": %s\n", json_text(failure, "what"));
+            struct text blocked = {0};
+            add_failure(text, check);
+            check_blocks(lesson, check, true, &blocked);
+            if (blocked.size > 0) text_format(text, "  %s", text_string(&blocked));
+            text_free(&blocked);
         }
     }
 }

@@ -31,6 +31,13 @@ const char *record_name(const json_t *record);
 bool record_has_points(const json_t *record);
 /* Appends why a check did not pass, in plain text with places; nothing when it passed. */
 void check_words(const json_t *check, struct text *text);
+/* Returns true for a check that students are shown now. */
+bool check_is_visible(const json_t *check);
+/* Returns true when the failure of another check kept this one from being judged. */
+bool check_is_blocked(const json_t *check);
+/* Appends a line that names the checks which were not judged because of `check`, and their points;
+ * nothing where there are none. `handed_out`: it names visible checks only. */
+void check_blocks(const json_t *lesson, const json_t *check, bool handed_out, struct text *text);
 /* Appends the string with <, >, &, " and ' escaped for XML and HTML. */
 void text_add_escaped(struct text *text, const char *string);
 /* "3", "2.5" */

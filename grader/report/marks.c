@@ -2,6 +2,7 @@
 #include "grader/base/files.h"
 #include "grader/base/filter.h"
 #include "grader/base/sha256.h"
+#include "grader/report/kinds.h"
 #include "grader/report/report.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static const char *const visibilities[] = {"visible", "hidden", "after_due_date"
 /* One line of the table; NAN or NULL for what the line does not set. */
 struct rule {
     char pattern[128];
-    double points, full, zero, worth;
+    double points, full, zero, worth, blocked;
     int required; /* 1, 0; -1: not said */
     const char *visibility;
 };
@@ -34,7 +35,7 @@ static int wrong(struct text *why, const char *path, unsigned line, const char *
     text_format(why, "%s:%u: \"", path, line);
     text_add_quoted(why, word, strlen(word));
     text_add(why, "\" is none of points=N, required, optional, visibility=WORD, full=N, zero=N, "
-                  "worth=N");
+                  "not_judged=PART, worth=N");
     return -1;
 }
 
@@ -54,6 +55,7 @@ static int read_word(struct rule *rule, const char *word)
     } numbers[] = {{"points=", &rule->points},
                    {"full=", &rule->full},
                    {"zero=", &rule->zero},
+                   {"not_judged=", &rule->blocked},
                    {"worth=", &rule->worth}};
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -83,13 +85,17 @@ static int read_rules(struct marks *marks, char *text, const char *path, struct 
         if (grown == NULL) return text_add(why, "no memory"), -1;
         marks->rules = grown;
         struct rule *rule = &grown[marks->count++];
-        *rule =
-            (struct rule){.points = NAN, .full = NAN, .zero = NAN, .worth = NAN, .required = -1};
+        *rule = (struct rule){
+            .points = NAN, .full = NAN, .zero = NAN, .worth = NAN, .blocked = NAN, .required = -1};
         snprintf(rule->pattern, sizeof rule->pattern, "%s", word);
         while ((word = strtok_r(NULL, " \t", &rest)) != NULL)
             if (read_word(rule, word) != 0) return wrong(why, path, number, word);
         if (rule->full >= rule->zero) {
             text_format(why, "%s:%u: zero= has to be more than full=", path, number);
+            return -1;
+        }
+        if (rule->blocked > 1) {
+            text_format(why, "%s:%u: not_judged= is a part, from 0 to 1", path, number);
             return -1;
         }
     }
@@ -152,6 +158,7 @@ static struct rule rule_for(const struct marks *marks, const char *suite, const 
         if (!isnan(rule->full)) found.full = rule->full;
         if (!isnan(rule->zero)) found.zero = rule->zero;
         if (!isnan(rule->worth)) found.worth = rule->worth;
+        if (!isnan(rule->blocked)) found.blocked = rule->blocked;
         if (rule->required >= 0) found.required = rule->required;
         if (rule->visibility != NULL) found.visibility = rule->visibility;
     }
@@ -159,10 +166,17 @@ static struct rule rule_for(const struct marks *marks, const char *suite, const 
 }
 
 /* Returns the fraction of its points that a check gets, 0 to 1, and why where that is not
- * obvious. */
-static double part_of_points(const struct rule *rule, const json_t *check, struct text *why)
+ * obvious. `share`: what the lesson's judged checks have of theirs. */
+static double part_of_points(const struct rule *rule, const json_t *check, double share,
+                             struct text *why)
 {
     if (strcmp(json_text(check, "outcome"), "passed") == 0) return 1;
+    if (check_is_blocked(check) && rule->blocked > 0)
+        text_format(why,
+                    "not judged, because %s failed: %g of the %.0f %% that the lesson's judged "
+                    "checks have",
+                    json_text(check, "because"), rule->blocked, 100 * share);
+    if (check_is_blocked(check)) return rule->blocked * share;
     if (isnan(rule->full) || isnan(rule->zero)) return 0;
     /* "1.62 times the reference; at most 1.5": written by the grader itself. */
     const char *text = json_text(json_object_get(check, "figures"), "time_ratio");
@@ -177,11 +191,11 @@ static double part_of_points(const struct rule *rule, const json_t *check, struc
 }
 
 /* Returns the check's points, unrounded, so that sums are exact. */
-static double apply_to_check(const struct rule *rule, json_t *check, double scale)
+static double apply_to_check(const struct rule *rule, json_t *check, double scale, double share)
 {
     struct text why = {0};
     const double points = json_yes(check, "judged") ? rule->points * scale : 0;
-    const double part = part_of_points(rule, check, &why);
+    const double part = part_of_points(rule, check, share, &why);
 
     json_put_number(check, "max_score", points);
     json_put_number(check, "score", points * part);
@@ -190,6 +204,26 @@ static double apply_to_check(const struct rule *rule, json_t *check, double scal
     json_put_text(check, "why", text_string(&why));
     text_free(&why);
     return points * part;
+}
+
+/* Returns the part of their points that the checks have which were judged. */
+static double share_of_judged(const struct marks *marks, const json_t *lesson)
+{
+    const char *suite = json_text(lesson, "suite");
+    const json_t *check;
+    double score = 0, most = 0;
+    size_t i;
+
+    json_array_foreach(json_list(lesson, "checks"), i, check)
+    {
+        struct text why = {0};
+        const struct rule rule = rule_for(marks, suite, json_text(check, "name"));
+        if (!json_yes(check, "judged") || check_is_blocked(check)) continue;
+        score += rule.points * part_of_points(&rule, check, 0, &why);
+        most += rule.points;
+        text_free(&why);
+    }
+    return most > 0 ? score / most : 0;
 }
 
 static void apply_to_lesson(const struct marks *marks, json_t *lesson)
@@ -205,11 +239,12 @@ static void apply_to_lesson(const struct marks *marks, json_t *lesson)
         if (json_yes(check, "judged")) plain += rule.points;
         if (!isnan(rule.worth)) worth = rule.worth;
     }
+    const double share = share_of_judged(marks, lesson);
     const double scale = !isnan(worth) && plain > 0 ? worth / plain : 1;
     json_array_foreach(checks, i, check)
     {
         struct rule rule = rule_for(marks, suite, json_text(check, "name"));
-        score += apply_to_check(&rule, check, scale);
+        score += apply_to_check(&rule, check, scale, share);
         most += json_number(check, "max_score");
         if (rule.required && json_yes(check, "judged") &&
             strcmp(json_text(check, "outcome"), "passed") != 0)

@@ -75,8 +75,8 @@ static void add_failure(struct text *text, const json_t *failure)
 
 static bool is_shown(const json_t *check, bool handed_out)
 {
-    if (handed_out && strcmp(json_text(check, "visibility"), "visible") != 0) return false;
-    return strcmp(json_text(check, "outcome"), "passed") != 0;
+    if (handed_out && !check_is_visible(check)) return false;
+    return !check_is_blocked(check) && strcmp(json_text(check, "outcome"), "passed") != 0;
 }
 
 static void add_check(struct text *text, const json_t *check)
@@ -109,10 +109,25 @@ static void add_score(struct text *text, const json_t *of)
     text_add_points(text, json_number(of, "max_score"));
 }
 
+static void add_checks(struct text *text, const json_t *lesson, bool handed_out)
+{
+    const json_t *check;
+    size_t i;
+
+    json_array_foreach(json_list(lesson, "checks"), i, check)
+    {
+        struct text blocked = {0};
+        if (is_shown(check, handed_out)) add_check(text, check);
+        check_blocks(lesson, check, handed_out, &blocked);
+        add_tagged(text, "<p class=\"said\">", text_string(&blocked), "</p>\n");
+        text_free(&blocked);
+    }
+}
+
 static void add_lessons(struct text *text, const json_t *record, bool handed_out)
 {
-    const json_t *lesson, *check;
-    size_t i, j;
+    const json_t *lesson;
+    size_t i;
 
     json_array_foreach(json_list(record, "lessons"), i, lesson)
     {
@@ -121,10 +136,11 @@ static void add_lessons(struct text *text, const json_t *record, bool handed_out
         text_add(text, "</h3>\n");
         add_tagged(text, "<p class=\"trouble\">No points: ", json_text(lesson, "lost"),
                    " is required.</p>\n");
-        json_array_foreach(json_list(lesson, "checks"), j, check)
-        {
-            if (is_shown(check, handed_out)) add_check(text, check);
-        }
+        add_tagged(text, "<p class=\"said\">", json_text(lesson, "note"), "</p>\n");
+        if (json_yes(lesson, "missing"))
+            text_add(text, "<p>Nothing was handed in.</p>\n");
+        else
+            add_checks(text, lesson, handed_out);
     }
 }
 
@@ -205,7 +221,7 @@ static void sum_check(struct sums *sums, const char *suite, const json_t *check)
     const char *name = json_text(check, "name"), *kind = json_text(first, "kind");
     size_t at = 0;
 
-    if (first == NULL) return;
+    if (first == NULL || check_is_blocked(check)) return;
     while (at < sums->finding_count && (strcmp(sums->findings[at].check, name) != 0 ||
                                         strcmp(sums->findings[at].suite, suite) != 0 ||
                                         strcmp(sums->findings[at].kind, kind) != 0))
@@ -249,6 +265,7 @@ static void sum_up(struct sums *sums, const json_t *class)
         json_array_foreach(json_list(record, "lessons"), j, lesson)
         {
             sum_lesson(sums, lesson);
+            if (json_yes(lesson, "missing")) continue;
             json_array_foreach(json_list(lesson, "checks"), k, check)
             {
                 sum_check(sums, json_text(lesson, "suite"), check);

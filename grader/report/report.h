@@ -7,10 +7,13 @@
  *   submission {name, id, email, folder}   command   seed   device   random_orders   seconds
  *   complete   false: grading did not come to its end, and not all checks are present
  *   trouble    "": judged. Otherwise the machine's fault, for which it was not, so without points
- *   lessons    [{lesson, suite, score, max_score, lost, checks [{name, title, outcome, judged,
- *              score, max_score, why, required, visibility, seconds, reason, printed, figures,
+ *   lessons    [{lesson, suite, score, max_score, lost, missing, note,
+ *              checks [{name, title, outcome, judged, because, score, max_score, why, required,
+ *              visibility, seconds, reason, printed, figures,
  *              failures [{file, line, function, kind, what, why, hint, seen,
  *              source [{line, text}]}]}]}]
+ *              missing: nothing was handed in for it; because: the check whose failure kept this
+ *              one from being judged, "": it was judged
  *   score   max_score
  *
  * This room never judges: it translates outcomes into points and words.

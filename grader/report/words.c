@@ -15,6 +15,11 @@ bool record_has_points(const json_t *record)
            json_array_size(json_list(record, "lessons")) > 0;
 }
 
+bool check_is_visible(const json_t *check)
+{
+    return strcmp(json_text(check, "visibility"), "visible") == 0;
+}
+
 static void add_paragraph(struct text *text, const char *label, const char *words)
 {
     if (words[0] == '\0') return;
@@ -45,6 +50,38 @@ void check_words(const json_t *check, struct text *text)
     }
     add_paragraph(text, "Not judged: ", json_text(check, "reason"));
     add_paragraph(text, "Points: ", json_text(check, "why"));
+}
+
+bool check_is_blocked(const json_t *check)
+{
+    return json_text(check, "because")[0] != '\0';
+}
+
+void check_blocks(const json_t *lesson, const json_t *check, bool handed_out, struct text *text)
+{
+    const json_t *other;
+    double score = 0, most = 0;
+    size_t i, count = 0;
+
+    json_array_foreach(json_list(lesson, "checks"), i, other)
+    {
+        if (strcmp(json_text(other, "because"), json_text(check, "name")) != 0) continue;
+        if (handed_out && !check_is_visible(other)) continue;
+        if (count++ == 0) {
+            const bool named = !handed_out || check_is_visible(check);
+            text_format(text, "Not judged, because %s failed: ",
+                        named ? json_text(check, "name") : "a check that is not shown");
+        }
+        text_format(text, "%s%s", count > 1 ? ", " : "", json_text(other, "name"));
+        score += json_number(other, "score");
+        most += json_number(other, "max_score");
+    }
+    if (count == 0) return;
+    text_add(text, " (");
+    text_add_points(text, score);
+    text_add(text, " of ");
+    text_add_points(text, most);
+    text_add(text, most == 1 ? " point)\n" : " points)\n");
 }
 
 void text_add_escaped(struct text *text, const char *string)

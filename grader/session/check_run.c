@@ -31,6 +31,7 @@ static void judge_compilation(const struct check_job *job, struct verdict *verdi
     if (place.file[0] == '\0')
         snprintf(place.file, sizeof place.file, "%.150s/%.100s", job->shown_folder,
                  job->lesson->files[0]);
+    verdict->missing = compiled->missing;
     if (job->told != NULL) {
         if (compiled->missing)
             verdict_fail_at(verdict, &place, "Not judged: nothing was handed in (see %s above).",
@@ -38,6 +39,7 @@ static void judge_compilation(const struct check_job *job, struct verdict *verdi
         else
             verdict_fail_at(verdict, &place, "Not judged: it does not compile (see %s above).",
                             job->told);
+        verdict_not_judged(verdict, job->told);
         return;
     }
     verdict->not_compiled = true;

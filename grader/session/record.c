@@ -79,18 +79,46 @@ static void add_failures(json_t *check, const struct handed_in *handed_in,
     }
 }
 
-static void add_check(json_t *check, const struct handed_in *handed_in, const struct test *test)
+static const struct test *find_test(const struct suite *suite, const char *name)
+{
+    const size_t length = strlen(suite->name);
+
+    for (size_t i = 0; i < suite->count; i++)
+        if (strncmp(name, suite->name, length) == 0 && name[length] == '.' &&
+            strcmp(name + length + 1, suite->tests[i].check->name) == 0)
+            return &suite->tests[i];
+    return NULL;
+}
+
+/* Returns the check of the lesson whose failure kept this one from being judged, or NULL: it was
+ * judged. One that names a check which passed, or did not run, stands for itself. */
+static const struct test *blocked_by(const struct suite *suite, const struct test *test)
+{
+    const struct test *at = test;
+    const char *because;
+
+    for (size_t steps = 0; steps < suite->count && at != NULL && test_failed(at); steps++) {
+        because = verdict_because(at->verdict);
+        if (because == NULL) return at != test ? at : NULL;
+        at = find_test(suite, because);
+    }
+    return NULL;
+}
+
+static void add_check(json_t *check, const struct suite *suite, const struct test *test)
 {
     static const char *const outcomes[] = {
         [TEST_NOT_RUN] = "skipped", [TEST_PASSED] = "passed",  [TEST_FAILED] = "failed",
         [TEST_SKIPPED] = "skipped", [TEST_TROUBLED] = "error",
     };
     const struct verdict *verdict = test->verdict;
+    const struct test *because = blocked_by(suite, test);
 
     json_put_text(check, "name", test->check->name);
     json_put_text(check, "title", test->check->title);
     json_put_text(check, "outcome", outcomes[test->outcome]);
     json_put_bool(check, "judged", !test->cannot_be_judged);
+    json_put_text(check, "because", because != NULL ? because->check->name : "");
     json_put_number(check, "seconds", test->milliseconds / 1000);
     json_put_text(check, "reason", verdict != NULL ? verdict->skip_reason : "");
     json_put_text(check, "printed", text_string(&test->printed));
@@ -98,7 +126,7 @@ static void add_check(json_t *check, const struct handed_in *handed_in, const st
     json_t *figures = json_put_object(check, "figures");
     for (size_t i = 0; verdict != NULL && i < verdict->figure_count; i++)
         json_put_text(figures, verdict->figures[i].key, verdict->figures[i].text);
-    add_failures(check, handed_in, verdict);
+    add_failures(check, suite->handed_in, verdict);
 }
 
 /* ---- the record ------------------------------------------------------------------------- */
@@ -137,6 +165,11 @@ static void add_command(json_t *record, const struct record_facts *facts)
     text_free(&text);
 }
 
+static bool is_missing(const struct test *test)
+{
+    return test->verdict != NULL && test->verdict->missing;
+}
+
 static void add_lesson(json_t *lessons, const struct suite *suite)
 {
     if (suite_count(suite, test_runs) == 0) return;
@@ -144,10 +177,11 @@ static void add_lesson(json_t *lessons, const struct suite *suite)
     json_put_text(lesson, "lesson", suite->handed_in->lesson->folder);
     json_put_text(lesson, "suite", suite->name);
     json_put_number(lesson, "seconds", suite->milliseconds / 1000);
+    json_put_bool(lesson, "missing", suite_count(suite, is_missing) > 0);
+    json_put_text(lesson, "note", text_string(&suite->note));
     json_t *checks = json_put_array(lesson, "checks");
     for (size_t i = 0; i < suite->count; i++)
-        if (suite->tests[i].runs)
-            add_check(json_add_object(checks), suite->handed_in, &suite->tests[i]);
+        if (suite->tests[i].runs) add_check(json_add_object(checks), suite, &suite->tests[i]);
 }
 
 json_t *record_make(const struct record_facts *facts)

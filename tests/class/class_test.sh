@@ -140,9 +140,9 @@ names()
     points 'ren.xe9e' 5
     said 'left out, no submission: README'
     said "ends in .graded is not a student's: .hidden, ada.graded"
-    said 'barbara is not in the roster'
+    said '8 not in the roster, graded all the same: barbara, bare, empty, '
     said '10 submissions, 10 graded now, 0 unchanged, 0 not judged'
-    said 'Of the roster 1 handed in nothing.'
+    said '1 of the roster handed in nothing: Absent One'
     expect 'nothing of a repository was run' [ ! -e "$work/was_run" ]
     expect 'numbers of the roster' grep -q '^"Lovelace, Ada","17"' "$work/canvas.csv"
     expect 'an absent one without points' grep -q '^"Absent One","19","","","",,' "$work/canvas.csv"
@@ -512,6 +512,60 @@ reports()
     said 'cannot be written'
     class 2 --report=htlm:x
     said 'did you mean --report=html:FILE?'
+}
+
+# part: what was not judged is told in one line for its cause, and counts as the marks say
+not_judged()
+{
+    right "$work/in/crash"
+    sed '0,/{/s//{ __builtin_trap();/' "$stand_in/solutions/01_sum/sum.c" >"$work/in/crash/01_sum/sum.c"
+    mkdir -p "$work/in/missing/02_twice"
+    cp "$stand_in/solutions/02_twice/twice.h" "$work/in/missing/02_twice"
+    class 0 --report="moodle:$work/moodle.csv" --report="pages:$work/pages/" \
+        --report="html:$work/page.html"
+    points crash 1
+    feedback() { expect "feedback: $1" grep -qF -e "$1" "$work/moodle.csv"; }
+    feedback '  Not judged, because IsRight failed: NothingLeaks, CallsSucceed, IsFast (0 of 3 points)'
+    feedback '01_sum: 0 of 4: nothing was handed in'
+    expect 'nothing else of what was not judged' sh -c "! grep -q 'Not judged: ' '$work/moodle.csv'"
+    expect 'once on its page' \
+        [ "$(grep -c 'Not judged, because IsRight failed' "$work/pages/crash.html")" -eq 1 ]
+    expect 'no check of what is missing on its page' \
+        sh -c "! grep -q 'is missing' '$work/pages/missing.html'"
+    expect 'one failure among the most frequent' \
+        [ "$(grep -c '<tr><td>Sum[.]IsRight</td>' "$work/page.html")" -eq 1 ]
+    expect 'none of what was not judged' sh -c "! grep -q '<tr><td>Sum[.]IsFast' '$work/page.html'"
+    echo '* not_judged=1' >"$work/marks.txt"
+    class 0 --marks="$work/marks.txt"
+    expect 'a crash in all that was judged is worth nothing' [ "$(record crash 'r["score"]')" = 1 ]
+    expect 'nor is what was not handed in' [ "$(record missing 'r["score"]')" = 1 ]
+}
+
+# part: files that are no sources, and a changed contract, are told of in a sentence
+no_sources()
+{
+    right "$work/in/program" && cp /bin/true "$work/in/program/01_sum/sum.c"
+    right "$work/in/document" && printf '%%PDF-1.7\n\001\002' >"$work/in/document/01_sum/sum.c"
+    right "$work/in/contract"
+    sed 's/int sum_array/long sum_array/' "$stand_in/lessons/01_sum/lesson.h" \
+        >"$work/in/contract/01_sum/lesson.h"
+    right "$work/in/blanks"
+    sed 's/$/\r/' "$stand_in/lessons/01_sum/lesson.h" >"$work/in/blanks/01_sum/lesson.h"
+    class 0 --report="moodle:$work/moodle.csv"
+    points program 1
+    points document 1
+    points contract 5
+    expect 'what a program is' grep -qF 'it is what a compiler made (ELF), not its source' "$work/moodle.csv"
+    expect 'what a document is' grep -qF 'it is a PDF document' "$work/moodle.csv"
+    changed="lessons/01_sum/lesson.h differs from the lesson's own, which is what it was compiled with"
+    said "  contract: $changed"
+    expect 'its student is told' grep -qF "  $changed" "$work/moodle.csv"
+    expect 'nothing of ends of lines' sh -c "! grep -q '^  blanks' '$work/out'"
+    status=0
+    "$grader" --submission="$work/in/contract" --device=emulator >"$work/out" 2>"$work/err" || status=$?
+    expect "exit status 0, not $status" [ "$status" -eq 0 ]
+    said "lesson.h differs from the lesson's own"
+    expect 'once' [ "$(grep -c "differs from the lesson's own" "$work/err")" -eq 1 ]
 }
 
 # part: the command in a report draws the same inputs

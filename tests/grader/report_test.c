@@ -115,6 +115,39 @@ START_TEST(a_time_has_partial_points)
 }
 END_TEST
 
+START_TEST(what_was_not_judged_counts_as_is_said)
+{
+    /* The last one passes a check and fails one, because of which two are not judged; of the second
+     * lesson nothing was handed in. */
+    static const struct {
+        const char *line;
+        double sum, twice;
+    } rows[] = {{"", 1, 0},
+                {"* not_judged=1\n", 2, 0},
+                {"* not_judged=0.5\n", 1.5, 0},
+                {"Sum.IsFast not_judged=1\n", 1.5, 0},
+                {"* not_judged=1\nSum.* worth=10\n", 5, 0},
+                {"* not_judged=1\nSum.NothingLeaks points=3\n", 1.5, 0},
+                {"* not_judged=1\nSum.IsFast required\n", 0, 0}};
+    json_t *class = make_class(rows[_i].line);
+
+    ck_assert_double_eq_tol(json_number(lesson(class, 4, 0), "score"), rows[_i].sum, 1e-9);
+    ck_assert_double_eq(json_number(lesson(class, 4, 1), "score"), rows[_i].twice);
+    json_decref(class);
+}
+END_TEST
+
+START_TEST(what_was_not_judged_says_how_it_counts)
+{
+    json_t *class = make_class("* not_judged=0.5\n");
+    const json_t *check = json_array_get(json_list(lesson(class, 4, 0), "checks"), 2);
+
+    ck_assert_str_eq(json_text(check, "why"), "not judged, because NothingLeaks failed: 0.5 of the "
+                                              "50 % that the lesson's judged checks have");
+    json_decref(class);
+}
+END_TEST
+
 START_TEST(a_lesson_is_scaled)
 {
     json_t *class = make_class("Sum.* worth=10\n");
@@ -133,6 +166,7 @@ static const struct {
     {"Sum.* points=-1\n", "\"points=-1\""},
     {"Sum.* visibility=some\n", "\"visibility=some\""},
     {"Sum.* full=2 zero=2\n", "marks.txt:1: zero= has to be more than full="},
+    {"* not_judged=1.5\n", "marks.txt:1: not_judged= is a part, from 0 to 1"},
 };
 
 START_TEST(a_wrong_table_is_explained)
@@ -215,6 +249,8 @@ int main(void)
     tcase_add_test(tcase, the_last_line_wins);
     tcase_add_test(tcase, a_required_check_takes_the_lesson);
     tcase_add_loop_test(tcase, a_time_has_partial_points, 0, 4);
+    tcase_add_loop_test(tcase, what_was_not_judged_counts_as_is_said, 0, 7);
+    tcase_add_test(tcase, what_was_not_judged_says_how_it_counts);
     tcase_add_test(tcase, a_lesson_is_scaled);
     tcase_add_loop_test(tcase, a_wrong_table_is_explained, 0, sizeof wrong / sizeof wrong[0]);
     tcase_add_loop_test(tcase, each_kind_has_its_golden, 0, sizeof kinds / sizeof kinds[0]);

@@ -192,6 +192,7 @@ static bool ran(struct verdict *verdict, const struct view *view)
     if (view->out->incomplete != 0) {
         verdict_fail_in(verdict, view->evidence, OPEN, "Not judged: lanes are incomplete (see %s).",
                         VALUES_CHECK);
+        verdict_not_judged(verdict, VALUES_CHECK);
         return false;
     }
     for (uint32_t round = 0; round < rounds_of(view); round++) {

@@ -109,6 +109,7 @@ static const struct stretch *stretch_of(struct verdict *verdict, const struct st
     verdict_fail_in(verdict, all->evidence, MEASURE,
                     "Not judged: report->%s is no difference of two readings (see %s).",
                     timing_names[which], READINGS_CHECK);
+    verdict_not_judged(verdict, READINGS_CHECK);
     return NULL;
 }
 
