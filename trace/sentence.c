@@ -158,8 +158,11 @@ static bool put_does(struct sentence *s, int side)
 
 static bool put_access(struct sentence *s, int side)
 {
-    static const char *const nouns[ACCESS_COUNT] = {N_("access"), N_("load"), N_("store"),
-                                                    N_("atomic operation"), N_("free")};
+    static const char *const nouns[ACCESS_COUNT] = {N_("an access"), N_("a load"), N_("a store"),
+                                                    N_("an atomic operation"), N_("a free")};
+    const char *function = trace_finding_word(&s->record->finding, WORD_DETAIL);
+    if (side_of(s, side)->access == ACCESS_ATOMIC && function[0] != '\0')
+        return put(s, in_words(s, N_("an atomic operation (%s)")), function);
     return put(s, "%s", in_words(s, nouns[side_of(s, side)->access]));
 }
 
@@ -470,7 +473,7 @@ static const struct field {
     {"other.at", put_at, 1},             /* */
     {"this.does", put_does, 0},          /* reads */
     {"other.does", put_does, 1},         /* */
-    {"this.access", put_access, 0},      /* load */
+    {"this.access", put_access, 0},      /* a load; an atomic operation (atomicAdd) */
     {"this.touched", put_touched, 0},    /* read from */
     {"this.thread", put_thread, 0},      /* thread (1, 2, 3) */
     {"other.thread", put_thread, 1},     /* */

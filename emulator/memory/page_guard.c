@@ -174,16 +174,16 @@ static bool may_be_dropped(void)
     return news;
 }
 
-bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
+bool page_guard_handle(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
 {
     const uint64_t page = address / PAGE * PAGE;
     if (state.numbers == 0) return false;
     const enum page_guard_lock lock = state.owner->lock();
     const bool is_guarded = protection_of(page) != (PROT_READ | PROT_WRITE);
     const bool goes_on = is_guarded || may_be_dropped();
-    uint64_t from = address, to = address + 1;
+    uint64_t from = address, to = address + size;
     if (is_guarded && lock == PAGE_GUARD_LOCKED && part_in_use(&from, &to, is_store))
-        state.owner->touch(address, 1, is_store, pc);
+        state.owner->touch(from, to - from, is_store, pc);
     /* After a load the page stays closed for stores, so that a later store is reported. Without the
      * lock another thread may drop the guard meanwhile, so the page must be opened completely. */
     if (is_guarded)

@@ -51,9 +51,10 @@ void page_guard_drop(uint64_t guard); /* 0 is ignored */
 void page_guard_lift(uint64_t address, uint64_t size);
 void page_guard_restore(uint64_t address, uint64_t size);
 
-/* For memory's signal handler: returns true when the access can be repeated: `address` was under a
- * guard, has been reported and its page is open, or another thread dropped the guard first. */
-bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc);
+/* For memory's signal handler: returns true when the access to `size` bytes can be repeated:
+ * `address` was under a guard, has been reported and its page is open, or another thread dropped
+ * the guard first. */
+bool page_guard_handle(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
 /* The host is about to pass these bytes to a system call, at `pc`: reports guarded bytes among them
  * as touched, and opens their pages. */
 void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc);

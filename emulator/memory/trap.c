@@ -1,6 +1,7 @@
 /* The host's side of memory: the signal handler for host code that touches a device address, and
  * copies from memory that may not be mapped, which use the same handler. */
 #include "emulator/base/fatal.h"
+#include "emulator/memory/access_size.h"
 #include "emulator/memory/memory.h"
 #include "emulator/memory/page_guard.h"
 
@@ -61,6 +62,28 @@ static bool instruction_stores(uint32_t instruction)
 }
 #endif
 
+/* Returns how many bytes the instruction accesses, 1 where that is not known. Where the access is
+ * what faulted, and not the fetch of the instruction, its code can be read, up to the end of its
+ * page. */
+static uint64_t fault_size(const ucontext_t *state)
+{
+#if defined(__x86_64__)
+    enum { PAGE = 4096, PAGE_FAULT = 14, OF_FETCH = 16, NOTHING = 0x26 /* an idle prefix */ };
+    const uint64_t pc = fault_pc(state), left = PAGE - pc % PAGE;
+    uint8_t code[ACCESS_SIZE_CODE];
+    if (state->uc_mcontext.gregs[REG_TRAPNO] != PAGE_FAULT ||
+        (state->uc_mcontext.gregs[REG_ERR] & OF_FETCH))
+        return 1;
+    memset(code, NOTHING, sizeof code);
+    memcpy(code, (const void *)(uintptr_t)pc, left < sizeof code ? left : sizeof code);
+    const unsigned size = access_size(code);
+    return size > 0 ? size : 1;
+#else
+    (void)state;
+    return 1;
+#endif
+}
+
 static bool fault_is_store(const ucontext_t *state)
 {
 #if defined(__x86_64__)
@@ -89,7 +112,8 @@ static void handle(int number, siginfo_t *info, void *state)
 {
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
     const bool raised_by_access = info->si_code > 0;
-    if (raised_by_access && page_guard_handle(address, fault_is_store(state), fault_pc(state)))
+    if (raised_by_access &&
+        page_guard_handle(address, fault_size(state), fault_is_store(state), fault_pc(state)))
         return; /* the access is repeated and succeeds */
     if (guard != NULL) {
         sigjmp_buf *back = guard;

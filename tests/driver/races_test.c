@@ -91,7 +91,7 @@ START_TEST(the_host_may_not_read_what_a_copy_writes)
     end(1);
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "race");
     ck_assert_uint_eq(found->address, (uint64_t)(uintptr_t)&pinned[7]);
-    ck_assert_ptr_nonnull(strstr(test_sentence(found), "the host reads 1 byte that"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "the host reads 4 bytes that"));
 }
 END_TEST
 

@@ -237,10 +237,10 @@ END_TEST
 
 START_TEST(what_nobody_guarded_is_no_touch_of_ours)
 {
-    ck_assert(!page_guard_handle(region->address, true, 1));
+    ck_assert(!page_guard_handle(region->address, 1, true, 1));
     ck_assert_uint_ne(raise(0, PAGE, false), 0);
-    ck_assert(!page_guard_handle(region->address + PAGE, true, 1));
-    ck_assert(page_guard_handle(region->address, true, 1));
+    ck_assert(!page_guard_handle(region->address + PAGE, 1, true, 1));
+    ck_assert(page_guard_handle(region->address, 1, true, 1));
     ck_assert_uint_eq(told.count, 1);
 }
 END_TEST
@@ -308,9 +308,9 @@ END_TEST
 START_TEST(a_wrong_access_beside_guards_is_passed_on)
 {
     page_guard_drop(raise(0, PAGE, false));
-    ck_assert(page_guard_handle(1, true, 1));
-    ck_assert(!page_guard_handle(1, true, 1));
-    ck_assert(!page_guard_handle(1, true, 1));
+    ck_assert(page_guard_handle(1, 1, true, 1));
+    ck_assert(!page_guard_handle(1, 1, true, 1));
+    ck_assert(!page_guard_handle(1, 1, true, 1));
 }
 END_TEST
 

@@ -435,6 +435,12 @@ static void settle_limits(struct context *context, const struct exec_function_in
     context->has_taken |= info->takes;
 }
 
+static enum races_mode mode_of(const struct exec_fault *fault)
+{
+    if (fault->finding.sides[0].access == ACCESS_ATOMIC) return RACES_ATOMIC;
+    return fault->is_store ? RACES_WRITE : RACES_READ;
+}
+
 /* Runs the kernel, or resumes it, and then everything that it launched. */
 static enum exec_end run_kernel(struct operation *operation, struct timeline_cost *cost)
 {
@@ -467,7 +473,7 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
         findings_operation_faults(operation, &(struct findings_access){
                                                  .address = fault.address,
                                                  .bytes = fault.size,
-                                                 .mode = fault.is_store ? RACES_WRITE : RACES_READ,
+                                                 .mode = mode_of(&fault),
                                                  .file = fault.file,
                                                  .line = fault.line,
                                              });

@@ -204,7 +204,7 @@ static unsigned char *resolve(struct exec_warp *warp, const struct exec_inst *in
             if (behind != NULL) return behind;
         }
     }
-    exec_stop_access(warp, inst, lane, address, size, store, generic);
+    exec_stop_access(warp, inst, lane, address, size, access, generic);
     return NULL;
 }
 

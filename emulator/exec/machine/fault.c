@@ -102,8 +102,11 @@ static struct exec_reason reason_of_window(const struct exec_warp *warp, uint64_
 }
 
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                     uint64_t address, uint32_t size, bool store, bool generic)
+                     uint64_t address, uint32_t size, enum exec_access access, bool generic)
 {
+    static const enum trace_access accesses[EXEC_ACCESS_COUNT] = {
+        [EXEC_LOAD] = ACCESS_READ, [EXEC_STORE] = ACCESS_WRITE, [EXEC_ATOMIC] = ACCESS_ATOMIC};
+    const bool store = access != EXEC_LOAD;
     /* The driver, which knows the allocations, explains what is at the address instead. */
     struct exec_reason reason = {.finding = FINDING_OUT_OF_BOUNDS};
     enum exec_end end = EXEC_OUT_OF_BOUNDS;
@@ -129,6 +132,6 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
     fault->address = address;
     fault->size = size;
     fault->is_store = store;
-    fault->finding.sides[0].access = store ? ACCESS_WRITE : ACCESS_READ;
+    fault->finding.sides[0].access = (uint8_t)accesses[access];
     return EXEC_STOP;
 }

@@ -28,7 +28,7 @@ int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_en
               unsigned lane, const struct exec_reason *reason);
 /* The same for an access that memory does not allow; the reason is derived from the address. */
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                     uint64_t address, uint32_t size, bool store, bool generic);
+                     uint64_t address, uint32_t size, enum exec_access access, bool generic);
 
 /* ---- memory: machine/access.c ---------------------------------------------------------------- */
 

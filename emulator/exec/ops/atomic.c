@@ -53,6 +53,15 @@ static void tell(struct exec_warp *warp, const struct exec_inst *inst,
     if (exec_block_shadow_wanted(cache)) exec_block_shadow_lane(warp, inst, cache, lane, at, bytes);
 }
 
+/* Returns CUDA's function that the instruction carries out, "atomicAdd"; NULL: not known. */
+static const char *name_of(const struct exec_inst *inst);
+
+/* Adds to the fault that has stopped the instruction which function of CUDA's it is. */
+static void name_fault(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    trace_finding_word_set(&warp->worker->fault.finding, WORD_DETAIL, name_of(inst));
+}
+
 /* Computes the active lanes' pointers and the mask `shared` of those that lead to shared memory.
  * Slot e: the state space; slot a: the address; imm: an offset. Returns false when a fault is
  * recorded. */
@@ -92,7 +101,10 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
         }
         pointers[l] =
             exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, inst->e != EXEC_ATOMIC_GLOBAL);
-        if (pointers[l] == NULL) return false;
+        if (pointers[l] == NULL) {
+            name_fault(warp, inst);
+            return false;
+        }
         quiet = is_quiet(cache); /* the cache may hold another region now */
     }
     return true;
@@ -203,6 +215,32 @@ static u16 half_most(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bit
  * memory, and a tensor reduction unless the tensor's type is .ftz. */
 EXEC_DEFINE_ATOMIC(add_f32_kept, "", f32, exec_canonical(a + b))
 
+/* An operation of PTX's atomics, and CUDA's function of it. */
+static const struct {
+    const char *key, *name;
+} functions[] = {{"atom.add.", "atomicAdd"}, {"atom.exch.", "atomicExch"},
+                 {"atom.cas.", "atomicCAS"}, {"atom.min.", "atomicMin"},
+                 {"atom.max.", "atomicMax"}, {"atom.inc.", "atomicInc"},
+                 {"atom.dec.", "atomicDec"}, {"atom.and.", "atomicAnd"},
+                 {"atom.or.", "atomicOr"},   {"atom.xor.", "atomicXor"}};
+
+static const char *name_of(const struct exec_inst *inst)
+{
+    static const struct exec_row rows[] = {
+#define ATOMIC(name, keys, T, expression) {keys, op_##name, NULL},
+#include "emulator/exec/ops/atomic.def"
+#undef ATOMIC
+    };
+    exec_handler *const run = inst->run == exec_guarded ? inst->inner : inst->run;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        if (rows[k].run != run) continue;
+        for (size_t n = 0; n < sizeof functions / sizeof *functions; n++)
+            if (strncmp(rows[k].keys, functions[n].key, strlen(functions[n].key)) == 0)
+                return functions[n].name;
+    }
+    return NULL;
+}
+
 bool exec_atomic_commutes(const struct exec_row *row)
 {
     static exec_handler *const handlers[] = {
@@ -266,7 +304,8 @@ static int op_aligned(struct exec_warp *warp, const struct exec_inst *inst)
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         if (address[l] & (inst->imm - 1))
-            return exec_stop_access(warp, inst, l, address[l], (uint32_t)inst->imm, false, true);
+            return exec_stop_access(warp, inst, l, address[l], (uint32_t)inst->imm, EXEC_ATOMIC,
+                                    true);
     }
     return EXEC_GO;
 }

@@ -376,7 +376,8 @@ access_shared_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t at = address[l];
         if (at > window.size || window.size - at < inside || (at & (bytes - 1))) {
-            exec_stop_access(warp, inst, l, EXEC_WINDOW_SHARED + at, bytes, kind.store, true);
+            exec_stop_access(warp, inst, l, EXEC_WINDOW_SHARED + at, bytes,
+                             kind.store ? EXEC_STORE : EXEC_LOAD, true);
             return MEMORY_FAULT;
         }
         address[l] = at + window.delta;
@@ -418,7 +419,8 @@ static __attribute__((noinline)) enum access_shape access_local(struct exec_warp
             const unsigned l = (unsigned)__builtin_ctz(rest);
             const uint64_t at = address[l];
             if (at > stride || stride - at < bytes || (at & (bytes - 1))) {
-                exec_stop_access(warp, inst, l, EXEC_WINDOW_LOCAL + at, bytes, kind.store, true);
+                exec_stop_access(warp, inst, l, EXEC_WINDOW_LOCAL + at, bytes,
+                                 kind.store ? EXEC_STORE : EXEC_LOAD, true);
                 return MEMORY_FAULT;
             }
         }

@@ -46,8 +46,8 @@ static bool take(struct printer *printer, unsigned size, uint64_t *value)
     printer->next = (printer->next + size - 1) / size * size;
     const unsigned char *bytes = exec_peek(printer->warp, printer->lane, printer->next, &left);
     if (bytes == NULL || left < size) {
-        exec_stop_access(printer->warp, printer->inst, printer->lane, printer->next, size, false,
-                         true);
+        exec_stop_access(printer->warp, printer->inst, printer->lane, printer->next, size,
+                         EXEC_LOAD, true);
         return false;
     }
     memcpy(value, bytes, size);
@@ -138,7 +138,7 @@ static bool print_string(struct printer *printer, const struct conversion *conve
     }
     const unsigned char *bytes = exec_peek(printer->warp, printer->lane, address, &left);
     if (bytes == NULL) {
-        exec_stop_access(printer->warp, printer->inst, printer->lane, address, 1, false, true);
+        exec_stop_access(printer->warp, printer->inst, printer->lane, address, 1, EXEC_LOAD, true);
         return false;
     }
     size_t length = 0;
@@ -248,7 +248,7 @@ bool exec_print(struct exec_warp *warp, const struct exec_inst *inst, unsigned l
     if (!format) return true;
     const unsigned char *bytes = exec_peek(warp, lane, format, &left);
     if (bytes == NULL) {
-        exec_stop_access(warp, inst, lane, format, 1, false, true);
+        exec_stop_access(warp, inst, lane, format, 1, EXEC_LOAD, true);
         return false;
     }
     size_t length = 0;

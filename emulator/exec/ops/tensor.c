@@ -418,7 +418,8 @@ static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
     const u64 next = address[0] + (u64)stride[0] * (inst->imm >> EXEC_UNIT_SHIFT & 0xff) / 8;
     if (((address[0] | next) & (alignment - 1)) == 0) return EXEC_GO;
     return exec_stop_access(warp, inst, 0, address[0] & (alignment - 1) ? address[0] : next,
-                            alignment, (inst->imm & EXEC_MATRIX_STORE) != 0, true);
+                            alignment, inst->imm & EXEC_MATRIX_STORE ? EXEC_STORE : EXEC_LOAD,
+                            true);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -545,7 +546,7 @@ static int op_row(struct exec_warp *warp, const struct exec_inst *inst)
                 &(struct exec_reason){.finding = FINDING_MATRIX_NOT_SHARED, .numbers = {rows[l]}});
         if (rows[l] % BYTES)
             return exec_stop_access(warp, inst, l, rows[l], BYTES,
-                                    (inst->imm & EXEC_ROW_STORE) != 0, true);
+                                    inst->imm & EXEC_ROW_STORE ? EXEC_STORE : EXEC_LOAD, true);
     }
     const u64 window = generic ? EXEC_WINDOW_SHARED : 0;
     for (unsigned l = 0; l < EXEC_LANES; l++)
