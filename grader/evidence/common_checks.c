@@ -25,23 +25,101 @@ static bool is_listed(const struct trace_record *finding, const enum trace_findi
     return false;
 }
 
-/* Returns the listed findings in their order, repetitions folded. The caller frees them. NULL: no
- * memory. */
-static struct trace_folded *distinct_findings(const struct evidence *evidence,
-                                              enum trace_kind class,
-                                              const enum trace_finding_kind_id *kinds,
-                                              size_t *count)
+/* What was found, before and after repetitions are folded, in the records' order. */
+struct findings {
+    struct trace_folded *all, *distinct;
+    size_t count, distinct_count;
+};
+
+static void findings_free(struct findings *findings)
+{
+    free(findings->all);
+    free(findings->distinct);
+}
+
+/* The line of the student's from which a record comes. */
+struct origin {
+    struct place place;
+    struct trace_folded *row;
+};
+
+static int compare_origins(const void *a, const void *b)
+{
+    const struct origin *x = a, *y = b;
+    const int files = strcmp(x->place.file, y->place.file);
+    if (files != 0) return files;
+    return (x->place.line > y->place.line) - (x->place.line < y->place.line);
+}
+
+/* Numbers the calls by their lines: a template has its code once for each type, a macro and a
+ * function that is inlined once for each use. False: no memory. */
+static bool number_calls(const struct evidence *evidence, struct findings *findings)
+{
+    enum { KNOWN = 1 }; /* added to twice the number of a line; an address is doubled alone */
+    struct origin *origins = calloc(findings->count + 1, sizeof *origins);
+    size_t known = 0, number = 0;
+
+    if (origins == NULL) return false;
+    for (size_t i = 0; i < findings->count; i++) {
+        struct trace_folded *row = &findings->all[i];
+        struct origin *origin = &origins[known];
+        row->call = row->record->caller * 2;
+        origin->row = row;
+        known += evidence_student_place(evidence, row->record, &origin->place) &&
+                 origin->place.line != 0;
+    }
+    qsort(origins, known, sizeof *origins, compare_origins);
+    for (size_t i = 0; i < known; i++) {
+        number += i > 0 && compare_origins(&origins[i - 1], &origins[i]) != 0;
+        origins[i].row->call = number * 2 + KNOWN;
+    }
+    free(origins);
+    return true;
+}
+
+/* Collects the listed findings. False: no memory. */
+static bool find_all(const struct evidence *evidence, enum trace_kind class,
+                     const enum trace_finding_kind_id *kinds, struct findings *findings)
 {
     struct query query = {.kind = class};
-    struct trace_folded *found = calloc(evidence->trace.count + 1, sizeof *found);
-    size_t all = 0;
+    const size_t most = evidence->trace.count + 1;
 
-    if (found == NULL) return NULL;
+    *findings = (struct findings){.all = calloc(most, sizeof *findings->all),
+                                  .distinct = calloc(most, sizeof *findings->distinct)};
+    if (findings->all == NULL || findings->distinct == NULL) return false;
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;)
         if (is_listed(r, kinds))
-            found[all++] = (struct trace_folded){.record = r, .call = r->caller, .count = r->count};
-    *count = trace_fold(found, all);
-    return found;
+            findings->all[findings->count++] =
+                (struct trace_folded){.record = r, .count = r->count};
+    if (!number_calls(evidence, findings)) return false;
+    memcpy(findings->distinct, findings->all, findings->count * sizeof *findings->all);
+    findings->distinct_count = trace_fold(findings->distinct, findings->count);
+    return true;
+}
+
+/* Names the instantiations of a template in which the finding was seen, "run<float>, run<double>".
+ * Returns their number. */
+static size_t instantiations_of(const struct evidence *evidence, const struct findings *findings,
+                                const struct trace_folded *distinct, char *text, size_t size)
+{
+    size_t used = 0, count = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct trace_folded *row = &findings->all[i];
+        char name[sizeof((struct place *)0)->function + 2];
+        struct place place;
+        if (row->call != distinct->call ||
+            trace_finding_kind(row->record) != trace_finding_kind(distinct->record) ||
+            !evidence_student_place(evidence, row->record, &place) ||
+            strchr(place.function, '<') == NULL)
+            continue;
+        snprintf(name, sizeof name, "%s%s", count > 0 ? ", " : "", place.function);
+        if (strstr(text, place.function) != NULL || used + strlen(name) >= size) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s", name);
+        count++;
+    }
+    return count;
 }
 
 /* Device code carries its own file name, as the compiler was given it. The place is the student's
@@ -162,18 +240,24 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
                           enum trace_kind class, const enum trace_finding_kind_id *kinds,
                           const char *before)
 {
-    size_t count = 0;
-    struct trace_folded *findings = distinct_findings(evidence, class, kinds, &count);
+    struct findings findings;
+    const bool whole = find_all(evidence, class, kinds, &findings);
 
-    if (findings == NULL) verdict_skip(verdict, "there is no memory to look at what was found");
-    for (size_t i = 0; i < count; i++) {
-        const struct trace_record *r = findings[i].record;
+    if (!whole) verdict_skip(verdict, "there is no memory to look at what was found");
+    for (size_t i = 0; whole && i < findings.distinct_count; i++) {
+        const struct trace_folded *found = &findings.distinct[i];
+        const struct trace_record *r = found->record;
         fail_with_finding(verdict, evidence, r, before);
         const struct trace_finding_kind *kind = trace_finding_kind(r);
         verdict_kind(verdict, kind->name);
-        char times[64] = "";
-        if (findings[i].count > 1)
-            snprintf(times, sizeof times, _("It was seen %" PRIu64 " times."), findings[i].count);
+        char names[300], times[400] = "";
+        const size_t count = instantiations_of(evidence, &findings, found, names, sizeof names);
+        if (count > 1)
+            snprintf(times, sizeof times,
+                     _("It was seen %" PRIu64 " times, in %zu instantiations of the template: %s."),
+                     found->count, count, names);
+        else if (found->count > 1)
+            snprintf(times, sizeof times, _("It was seen %" PRIu64 " times."), found->count);
         if (kind->why != NULL) {
             verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", _(kind->why));
             verdict_hint(verdict, "%s", _(hint_of(evidence, r)));
@@ -181,7 +265,7 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
             verdict_why(verdict, "%s", times);
         }
     }
-    free(findings);
+    findings_free(&findings);
 }
 
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
@@ -267,6 +351,16 @@ void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
     verdict_leaks_after(verdict, evidence, phase, "");
 }
 
+/* Returns true for records of one line, as a template's have for all its types. */
+static bool is_at_one_line(const struct evidence *evidence, const struct trace_record *a,
+                           const struct trace_record *b)
+{
+    struct place x, y;
+    if (a->caller == b->caller) return true;
+    return evidence_student_place(evidence, a, &x) && evidence_student_place(evidence, b, &y) &&
+           x.line != 0 && x.line == y.line && strcmp(x.file, y.file) == 0;
+}
+
 /* Fails for leaked objects of kind `what` (0: all kinds), with one failure per source line, however
  * many objects it leaks. */
 static void objects_left(struct verdict *verdict, const struct evidence *evidence,
@@ -281,7 +375,9 @@ static void objects_left(struct verdict *verdict, const struct evidence *evidenc
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
         size_t i = 0;
         if ((r->flags & TRACE_IMPLICIT) || ending_of(evidence, r, end) != NULL) continue;
-        while (i < places && (leaked[i]->caller != r->caller || leaked[i]->what != r->what)) i++;
+        while (i < places &&
+               (leaked[i]->what != r->what || !is_at_one_line(evidence, leaked[i], r)))
+            i++;
         if (i == LEAK_PLACES) continue;
         if (i == places) {
             leaked[places] = r;
