@@ -99,9 +99,9 @@ static const struct row {
 struct instruction {
     uint8_t map, opcode;
     int8_t prefix;
-    bool is_wide;  /* REX.W, VEX.W */
-    bool is_long;  /* VEX.L */
-    bool is_short; /* 66, also beside a prefix that selects */
+    bool is_wide;   /* REX.W, VEX.W */
+    uint8_t length; /* of a vector register: 0: 16 bytes, 1: 32, 2: 64 */
+    bool is_short;  /* 66, also beside a prefix that selects */
 };
 
 /* Reads a VEX prefix (c4, c5), whose first byte is code[0]. Returns its length. */
@@ -112,15 +112,24 @@ static unsigned read_vex(const uint8_t *code, struct instruction *in)
 
     in->map = is_three ? code[1] & 31 : 1;
     in->is_wide = is_three && (last & 0x80) != 0;
-    in->is_long = (last & 4) != 0;
+    in->length = (last & 4) != 0;
     in->prefix = (int8_t)(last & 3); /* in the order of P66, PF3, PF2 */
     return is_three ? 3 : 2;
+}
+
+/* Reads an EVEX prefix, of four bytes. */
+static void read_evex(const uint8_t *code, struct instruction *in)
+{
+    in->map = code[1] & 7;
+    in->is_wide = (code[2] & 0x80) != 0;
+    in->prefix = (int8_t)(code[2] & 3);
+    in->length = code[3] >> 5 & 3;
 }
 
 /* Reads everything up to the opcode. Returns false when there is none in the bytes. */
 static bool read_instruction(const uint8_t code[ACCESS_SIZE_CODE], struct instruction *in)
 {
-    enum { LAST = ACCESS_SIZE_CODE - 4 };
+    enum { LAST = ACCESS_SIZE_CODE - 5 };
     unsigned at = 0;
 
     for (; at < LAST; at++) {
@@ -135,7 +144,10 @@ static bool read_instruction(const uint8_t code[ACCESS_SIZE_CODE], struct instru
     }
     if (at == LAST) return false;
     if (in->prefix == NONE && in->is_short) in->prefix = P66;
-    if (code[at] == 0xc4 || code[at] == 0xc5) {
+    if (code[at] == 0x62) {
+        read_evex(code + at, in);
+        at += 4;
+    } else if (code[at] == 0xc4 || code[at] == 0xc5) {
         at += read_vex(code + at, in);
     } else {
         if ((code[at] & 0xf0) == 0x40) in->is_wide = (code[at++] & 8) != 0;
@@ -159,12 +171,12 @@ static unsigned size_of_fused(const struct instruction *in)
 
     if (in->map != 2 || high < 9 || high > 11 || low < 6) return 0;
     if (low >= 8 && (low & 1)) return in->is_wide ? 8 : 4;
-    return in->is_long ? 32 : 16;
+    return 16u << in->length;
 }
 
 static unsigned size_in(const struct instruction *in, uint8_t size)
 {
-    const unsigned whole = in->is_long ? 32 : 16;
+    const unsigned whole = 16u << in->length;
 
     switch (size) {
     case BY_OPERAND:

@@ -76,6 +76,9 @@ static uint64_t fault_size(const ucontext_t *state)
         return 1;
     memset(code, NOTHING, sizeof code);
     memcpy(code, (const void *)(uintptr_t)pc, left < sizeof code ? left : sizeof code);
+    /* memcpy and memset of many bytes: rep movsb, rep stosb, of rcx bytes that are left. */
+    if (code[0] == 0xf3 && (code[1] == 0xa4 || code[1] == 0xaa))
+        return (uint64_t)state->uc_mcontext.gregs[REG_RCX];
     const unsigned size = access_size(code);
     return size > 0 ? size : 1;
 #else

@@ -7,15 +7,19 @@
 #include <string.h>
 
 #define LINES_SHOWN 12
+#define MOST_SEEN 64
+#define OF_TEMPLATE "instantiation of" /* nvcc's and gcc's words, behind an error */
 
 /* Returns the student's file with whose name the line begins, or NULL; *length is set to the length
  * of the name as printed. */
 static const char *file_at(const struct lesson *lesson, const char *line, size_t *length)
 {
+    /* By the names of the grader's commands (command.c); nvcc shows the second of headers. */
+    static const char *const folders[] = {SOURCES_SUBMISSION "/", "../src/"};
     const char *start = line;
 
-    if (strncmp(line, SOURCES_SUBMISSION "/", strlen(SOURCES_SUBMISSION "/")) == 0)
-        line += strlen(SOURCES_SUBMISSION "/");
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (strncmp(line, folders[i], strlen(folders[i])) == 0) line += strlen(folders[i]);
     for (const char *const *file = lesson->files; *file != NULL; file++) {
         size_t name = strlen(*file);
         if (strncmp(line, *file, name) == 0 && (line[name] == ':' || line[name] == '(')) {
@@ -63,13 +67,49 @@ static bool explain_missing(const char *error, struct compiled *result)
     return true;
 }
 
+/* Error lines that were shown. A compiler tells an error of a template for each instantiation. */
+struct seen {
+    const char *lines[MOST_SEEN];
+    size_t sizes[MOST_SEEN], count;
+    unsigned first_times; /* of the first error */
+};
+
+/* Returns true for an error that has been shown; otherwise notes it. */
+static bool is_repeated(struct seen *seen, const char *line, size_t size)
+{
+    for (size_t i = 0; i < seen->count; i++) {
+        if (seen->sizes[i] != size || memcmp(seen->lines[i], line, size) != 0) continue;
+        seen->first_times += i == 0;
+        return true;
+    }
+    if (seen->count == 0) seen->first_times = 1;
+    if (seen->count < MOST_SEEN) {
+        seen->lines[seen->count] = line;
+        seen->sizes[seen->count++] = size;
+    }
+    return false;
+}
+
+/* Sets result->what for the first error. */
+static void say_error(const char *message, unsigned times, bool of_template,
+                      struct compiled *result)
+{
+    if (times > 1 && of_template)
+        snprintf(result->what, sizeof result->what,
+                 _("It does not compile, in %u instantiations of the template: %.200s"), times,
+                 message);
+    else
+        snprintf(result->what, sizeof result->what, _("It does not compile: %.240s"), message);
+}
+
 void compiler_messages_explain(const struct handed_in *handed_in, const char *said, size_t size,
                                struct compiled *result)
 {
     struct text shown = {0}, quoted = {0}, message = {0};
     const char *const *file = handed_in->lesson->files;
+    struct seen seen = {.count = 0};
     const char *first = NULL;
-    bool missing = false;
+    bool missing = false, again = false;
 
     for (size_t start = 0; start < size;) {
         const char *end = memchr(said + start, '\n', size - start);
@@ -79,6 +119,7 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
         snprintf(line, sizeof line, "%.*s", (int)(length < 1000 ? length : 1000), said + start);
         const char *name = file_at(handed_in->lesson, line, &name_length);
         const char *error = error_in(line);
+        if (error != NULL) again = is_repeated(&seen, said + start, length);
         /* Warnings before the first error are left out, because the error stops the compilation. */
         if (error != NULL && first == NULL) {
             first = error;
@@ -91,9 +132,9 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
                 result->place.submission = true;
             }
         }
-        if (first != NULL && name != NULL)
+        if (first != NULL && name != NULL && !again)
             text_format(&shown, "%s/%s%s\n", handed_in->shown, name, line + name_length);
-        else if (first != NULL)
+        else if (first != NULL && !again)
             text_format(&shown, "%s\n", line);
         start += length + 1;
     }
@@ -103,8 +144,8 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
     if (first == NULL)
         snprintf(result->what, sizeof result->what, _("It does not compile."));
     else if (!missing)
-        snprintf(result->what, sizeof result->what, _("It does not compile: %.240s"),
-                 text_string(&message));
+        say_error(text_string(&message), seen.first_times,
+                  memmem(said, size, OF_TEMPLATE, strlen(OF_TEMPLATE)) != NULL, result);
     if (!missing)
         text_add_lines(&quoted, first != NULL ? text_string(&shown) : said,
                        first != NULL ? shown.size : size, "  | ", LINES_SHOWN, false);

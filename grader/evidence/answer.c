@@ -345,6 +345,9 @@ static bool failed_with(struct verdict *verdict, const struct answer *answer, in
         verdict_hint(verdict, "Keep what kernel(...) returned, and return that: it is no call of "
                               "CUDA's, and what cudaGetLastError says, or a later call, need not "
                               "be the same.");
+    else if (call == NULL)
+        verdict_hint(verdict, "None of its calls failed: does it hand what it was given on to the "
+                              "call that would have refused it, as it is?");
     else
         verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that "
                               "is not success, and return that one, not the last one.");

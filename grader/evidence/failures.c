@@ -95,6 +95,13 @@ static void say_ended_badly(struct verdict *verdict, const struct evidence *evid
         verdict_fail_at(verdict, &place, "%s; after that the program %s.", before, ending);
     else
         verdict_fail(verdict, evidence, failed, "%s; after that the program %s.", before, ending);
+    if (evidence->ending == ENDED_TIME && failed != NULL && strstr(failed->name, "Query") == NULL) {
+        verdict_why(verdict, "What was not started never ends, and never says that it is done: who "
+                             "waits for it waits for ever.");
+        verdict_hint(verdict, "Go from the error of that call to the clean-up, and wait there only "
+                              "for what had been started before.");
+        return;
+    }
     if (evidence->ending == ENDED_TIME) {
         verdict_why(verdict,
                     "After an error the query never succeeds, so a loop that waits for success "

@@ -54,6 +54,15 @@ static const char *whose(const struct evidence *evidence, const struct trace_rec
                                                     : _("in another stream");
 }
 
+bool given_any_in_default(const struct evidence *evidence, const struct phase *phase)
+{
+    const struct query operations = {.phase = phase, .kind = TRACE_OPERATION};
+    const struct trace_record *r = NULL;
+    while ((r = evidence_next(evidence, &operations, r)) != NULL)
+        if (given_in_default(evidence, r)) return true;
+    return false;
+}
+
 bool given_say_elsewhere(struct verdict *verdict, const struct evidence *evidence,
                          const struct phase *phase, uint64_t stream, const char *meant)
 {

@@ -13,6 +13,9 @@ uint64_t given_stream(const struct evidence *evidence, uint32_t number);
 /* Returns true when the operation is in a default stream: one that no call created. */
 bool given_in_default(const struct evidence *evidence, const struct trace_record *operation);
 
+/* Returns true when an operation of the phase is in a default stream. */
+bool given_any_in_default(const struct evidence *evidence, const struct phase *phase);
+
 /* Fails at the first copy, kernel or memset of the phase that is in another stream than `stream`,
  * at its line. `meant` names the right stream: "the stream that it was given". Returns true when
  * the verdict failed.

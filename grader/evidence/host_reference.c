@@ -113,9 +113,8 @@ static const struct trace_record *suspect(const struct evidence *evidence,
     return found;
 }
 
-/* Reports when all copies in one direction together have fewer bytes than the array. */
-static bool say_short_copy(struct verdict *verdict, const struct evidence *evidence,
-                           const struct host_reference_array *array)
+bool host_reference_say_short(struct verdict *verdict, const struct evidence *evidence,
+                              const struct host_reference_array *array)
 {
     const uint64_t bytes = array->length * sizeof(float);
     const struct query operations = {.phase = array->phase, .kind = TRACE_OPERATION};
@@ -165,7 +164,7 @@ bool host_reference_compare(struct verdict *verdict, const struct evidence *evid
         wrong++;
     }
     if (wrong == 0) return true;
-    if (say_short_copy(verdict, evidence, array)) return false;
+    if (host_reference_say_short(verdict, evidence, array)) return false;
 
     const bool end =
         wrong < array->length && last == array->length - 1 && last - first + 1 == wrong;

@@ -32,6 +32,11 @@ struct host_reference_array {
 bool host_reference_compare(struct verdict *verdict, const struct evidence *evidence,
                             const struct host_reference_array *array);
 
+/* Fails when all copies in one direction together have fewer bytes than the array, and returns
+ * true. */
+bool host_reference_say_short(struct verdict *verdict, const struct evidence *evidence,
+                              const struct host_reference_array *array);
+
 /* As host_reference_compare, without a report. */
 bool host_reference_same(const float *input, const float *output, size_t length);
 

@@ -67,7 +67,8 @@ void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
 bool verdict_causes(struct verdict *verdict, const struct evidence *evidence);
 
 /* Fails for the device's advice on waits. For contracts that ask for more than what GPUs happen to
- * do. */
+ * do. A verdict that has failed is left as it is: the same missing wait shows as a finding first.
+ */
 void verdict_advice(struct verdict *verdict, const struct evidence *evidence);
 
 /* As verdict_findings and verdict_advice, in a run in which a call was made to fail: each message

@@ -199,9 +199,14 @@ bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
                  function, given_work(left));
     verdict_why(verdict, "The caller has its memory again, and reads, changes or releases it "
                          "beside that work.");
-    verdict_hint(verdict, "Wait for every stream that was given work, on every path out of the "
-                          "function: an error of one call ends nothing that was asked for before "
-                          "it.");
+    if (given_in_default(evidence, left))
+        verdict_hint(verdict, "It is in a default stream, for which no wait for another stream "
+                              "waits: is that the stream that it was to be in?");
+    else
+        verdict_hint(verdict,
+                     "Wait for every stream that was given work, on every path out of the "
+                     "function: an error of one call ends nothing that was asked for before "
+                     "it.");
     return true;
 }
 

@@ -79,14 +79,18 @@ static void add_failures(json_t *check, const struct handed_in *handed_in,
     }
 }
 
-static const struct test *find_test(const struct suite *suite, const char *name)
+/* Returns the check that failed among those that are named: "Sum.IsRight", "Sum.A or Sum.B". */
+static const struct test *find_failed(const struct suite *suite, const char *names)
 {
-    const size_t length = strlen(suite->name);
+    char name[256];
 
-    for (size_t i = 0; i < suite->count; i++)
-        if (strncmp(name, suite->name, length) == 0 && name[length] == '.' &&
-            strcmp(name + length + 1, suite->tests[i].check->name) == 0)
-            return &suite->tests[i];
+    for (size_t i = 0; i < suite->count; i++) {
+        const struct test *test = &suite->tests[suite->order[i]];
+        const int length =
+            snprintf(name, sizeof name, "%.100s.%.150s", suite->name, test->check->name);
+        for (const char *at = names; (at = strstr(at, name)) != NULL; at += length)
+            if ((at[length] == '\0' || at[length] == ' ') && test_failed(test)) return test;
+    }
     return NULL;
 }
 
@@ -100,7 +104,7 @@ static const struct test *blocked_by(const struct suite *suite, const struct tes
     for (size_t steps = 0; steps < suite->count && at != NULL && test_failed(at); steps++) {
         because = verdict_because(at->verdict);
         if (because == NULL) return at != test ? at : NULL;
-        at = find_test(suite, because);
+        at = find_failed(suite, because);
     }
     return NULL;
 }

@@ -570,6 +570,12 @@ static const char fault_ptx[] =
     ".visible .entry store(.param .u64 p) {\n.reg .b64 %a, %o;\n.reg .b32 %t;\n"
     "ld.param.u64 %a, [p];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\nadd.u64 %a, %a, %o;\n"
     "st.global.u32 [%a], %t;\nret;\n}\n"
+    ".visible .entry add(.param .u64 p) {\n.reg .b64 %a, %o;\n.reg .b32 %t;\n"
+    "ld.param.u64 %a, [p];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\nadd.u64 %a, %a, %o;\n"
+    "red.global.add.u32 [%a], %t;\nret;\n}\n"
+    ".visible .entry swap(.param .u64 p) {\n.reg .b64 %a;\n.reg .b32 %t;\n.reg .pred %q;\n"
+    "ld.param.u64 %a, [p];\nmov.u32 %t, %tid.x;\nsetp.lt.u32 %q, %t, 1;\n"
+    "@%q atom.global.exch.b32 %t, [%a], %t;\nret;\n}\n"
     ".visible .entry shared(.param .u64 p) {\n.reg .b64 %a;\n.shared .align 4 .b8 s[16];\n"
     "ld.param.u64 %a, [p];\nst.shared.u32 [%a], 5;\nret;\n}\n"
     ".visible .entry local(.param .u64 p) {\n.reg .b64 %a;\n.local .align 4 .b8 s[16];\n"
@@ -601,6 +607,9 @@ START_TEST(faults_say_what_happened)
         {"load", gone, EXEC_OUT_OF_BOUNDS, 0, "at address 0x"},
         {"load", (uint64_t)(uintptr_t)&faults & ~UINT64_C(255), EXEC_OUT_OF_BOUNDS, 0,
          "at address 0x"},
+        {"add", buffer + 200, EXEC_OUT_OF_BOUNDS, 14, "an atomic operation (atomicAdd) of 4 bytes"},
+        {"swap", buffer + 256, EXEC_OUT_OF_BOUNDS, 0,
+         "an atomic operation (atomicExch) of 4 bytes"},
         {"store", fixed, EXEC_WRONG_SPACE, 0, "mapped to be read only"},
         {"shared", 16, EXEC_WRONG_SPACE, 0, "shared memory"},
         {"local", 4096, EXEC_WRONG_SPACE, 0, "local memory"},

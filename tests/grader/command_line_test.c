@@ -92,6 +92,17 @@ START_TEST(with_a_gpu)
 }
 END_TEST
 
+START_TEST(what_comes_from_one_line_is_told_once)
+{
+    ck_assert_int_eq(grade(NULL, "sum", "--submission=" ROUNDS "/one_line", "--device=emulator",
+                           "--gtest_filter=*.NothingLeaks:*.CallsSucceed"),
+                     1);
+    ASSERT_SAYS("2 times a stream that was created here was never destroyed.");
+    ck_assert_int_eq(times("was never destroyed"), 1);
+    ck_assert_int_eq(times("You read too far."), 1);
+}
+END_TEST
+
 /* The timed run goes on in rounds: each has its own inputs and is judged. */
 START_TEST(each_round_is_judged)
 {
@@ -577,6 +588,7 @@ int main(void)
     tcase_add_test(tcase, stubs_fail);
     tcase_add_test(tcase, lessons_side_by_side_say_the_same);
     tcase_add_test(tcase, with_a_gpu);
+    tcase_add_test(tcase, what_comes_from_one_line_is_told_once);
     tcase_add_test(tcase, each_round_is_judged);
     tcase_add_test(tcase, listing_starts_nothing);
     tcase_add_test(tcase, what_cannot_be_printed_is_no_pass);

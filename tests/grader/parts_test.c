@@ -406,6 +406,9 @@ static const struct {
     {"/usr/bin/ld: drive.o: in function `drive_main':\ndrive.c:11: undefined reference to "
      "`sum_array'\n",
      0, "It does not compile: sum_array, which the lesson calls, is nowhere defined."},
+    {"../src/sum.c(7): error: identifier \"y\" is undefined\n  instantiation of \"f<int>\"\n\n"
+     "../src/sum.c(7): error: identifier \"y\" is undefined\n  instantiation of \"f<float>\"\n",
+     7, "It does not compile, in 2 instantiations of the template: identifier \"y\" is undefined"},
     {"no space left", 0, "It does not compile."},
 };
 

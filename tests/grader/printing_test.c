@@ -3,6 +3,7 @@
 #include "grader/base/files.h"
 #include "grader/session/gtest_report.h"
 #include "grader/session/printer.h"
+#include "grader/session/record.h"
 #include "grader/session/same_cause.h"
 #include "support.h"
 
@@ -279,6 +280,93 @@ START_TEST(a_cause_is_told_once)
 }
 END_TEST
 
+/* Makes the verdict say one thing at a line. */
+static void say(struct verdict *verdict, unsigned line, const char *what)
+{
+    const struct place place = {.file = "lessons/01_sum/sum.c", .line = line};
+
+    memset(verdict, 0, sizeof *verdict);
+    verdict_fail_at(verdict, &place, "%s", what);
+}
+
+static const struct {
+    const char *first, *later;
+    bool same;
+} sayings[] = {
+    {"Of its 224 bytes 56 are copied.", "Of its 66724 bytes 16681 are copied.", true},
+    {"It is 1.50 at 0x7fff00ab.", "It is 2 at 0x7.", true},
+    {"Array 3 is wrong.", "Array 3 is missing.", false},
+    {"Array 3", "Array", false},
+    {"Array", "Array 3", false},
+};
+
+START_TEST(numbers_make_no_other_cause)
+{
+    struct test *later = &tests[0][2];
+
+    say(tests[0][1].verdict, 41, sayings[_i].first);
+    say(later->verdict, 41, sayings[_i].later);
+    later->outcome = TEST_FAILED;
+    same_cause_shorten(&suites[0], 2, later);
+    ck_assert_int_eq(strstr(later->verdict->failures[0].what, "same cause") != NULL,
+                     sayings[_i].same);
+    ck_assert_ptr_null(verdict_because(later->verdict)); /* it was judged */
+}
+END_TEST
+
+START_TEST(a_run_that_ended_in_the_same_way_was_not_judged)
+{
+    struct verdict *first = tests[0][1].verdict, *later = tests[0][2].verdict;
+
+    tests[0][2].outcome = TEST_FAILED;
+    say(first, 41, "The program crashed. Before that, the device said: a store");
+    say(later, 41, "The program crashed.");
+    first->ended = 7;
+    later->ended = 8; /* in another way */
+    same_cause_shorten(&suites[0], 2, &tests[0][2]);
+    ck_assert_str_eq(later->failures[0].what, "The program crashed.");
+    later->ended = 7;
+    same_cause_shorten(&suites[0], 2, &tests[0][2]);
+    ck_assert_str_eq(later->failures[0].what, "It has the same cause: see Sum.NothingLeaks above.");
+    ck_assert_str_eq(verdict_because(later), "Sum.NothingLeaks");
+}
+END_TEST
+
+/* Returns what the record of the check says that it was not judged for. */
+static const char *because(json_t *class, size_t check)
+{
+    json_t *record = json_array_get(json_list(class, "submissions"), 0);
+    json_t *lesson = json_array_get(json_list(record, "lessons"), 0);
+    return json_text(json_array_get(json_list(lesson, "checks"), check), "because");
+}
+
+START_TEST(the_record_names_the_check_that_failed)
+{
+    static const struct {
+        const char *because, *found;
+    } rows[] = {{"Sum.NothingLeaks", "NothingLeaks"},
+                {"Sum.IsRight or Sum.NothingLeaks", "NothingLeaks"},
+                {"Sum.IsRight", ""}, /* it passed */
+                {"Sum.NothingLeaksAtAll", ""}};
+    struct options options = {.filter = "*"};
+    const struct devices devices = {.emulator = true};
+    const struct record_facts facts = {
+        .options = &options, .devices = &devices, .results = &results, .trouble = ""};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(tests[0][2].verdict, 41, "Not judged.");
+        verdict_not_judged(tests[0][2].verdict, rows[i].because);
+        tests[0][2].outcome = TEST_FAILED;
+        json_t *class = record_make(&facts);
+        ck_assert_str_eq(because(class, 2), rows[i].found);
+        json_decref(class);
+    }
+    /* A failure of its own beside it counts. */
+    verdict_fail_at(tests[0][2].verdict, &(struct place){.line = 0}, "It is wrong.");
+    ck_assert_ptr_null(verdict_because(tests[0][2].verdict));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader printing");
@@ -292,6 +380,9 @@ int main(void)
     tcase_add_test(tcase, the_list_has_no_banner);
     tcase_add_test(tcase, reports);
     tcase_add_test(tcase, a_cause_is_told_once);
+    tcase_add_loop_test(tcase, numbers_make_no_other_cause, 0, sizeof sayings / sizeof *sayings);
+    tcase_add_test(tcase, a_run_that_ended_in_the_same_way_was_not_judged);
+    tcase_add_test(tcase, the_record_names_the_check_that_failed);
     tcase_add_test(tcase, reports_go_where_they_are_asked_to);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));

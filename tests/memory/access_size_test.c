@@ -41,6 +41,9 @@ static const struct {
     {"\xc4\xe2\x71\xb9\x07", 4, "vfmadd231ss (%rdi),%xmm1,%xmm0"},
     {"\xc4\xe2\xf1\xb9\x07", 8, "vfmadd231sd (%rdi),%xmm1,%xmm0"},
     {"\xc4\xe2\x75\xb8\x07", 32, "vfmadd231ps (%rdi),%ymm1,%ymm0"},
+    {"\x62\xf1\xfe\x48\x6f\x06", 64, "vmovdqu64 (%rsi),%zmm0"},
+    {"\x62\xe1\xfe\x28\x6f\x06", 32, "vmovdqu64 (%rsi),%ymm16"},
+    {"\x62\xe1\x7c\x48\x11\x07", 64, "vmovups %zmm16,(%rdi)"},
     {"\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66", 0, "prefixes alone"},
 };
 

@@ -148,6 +148,22 @@ expect 'all are built' grep -q '^ninja .* grader parts\( gpu_parts\)*$' "$machin
 env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" 2 --class="$machine/handed_in" \
     >"$machine/out" 2>"$machine/said" </dev/null || :
 expect 'all are built for a class' grep -q '^ninja .* grader parts\( gpu_parts\)*$' "$machine/calls"
+# What ./emulate needs is built behind ./learn; who begins with ./emulate is told what takes so long.
+call()
+{
+    : >"$machine/calls"
+    env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/$1" list >"$machine/out" \
+        2>"$machine/said" </dev/null || :
+}
+call learn
+expect 'learn builds both' grep -q '^ninja .* learn emulate parts\( gpu_parts\)*$' "$machine/calls"
+call emulate
+expect_said 'building what ./emulate needs, once: about two minutes'
+expect 'it is built' grep -q '^ninja .* emulate$' "$machine/calls"
+mkdir -p "$machine/clone/build/emulator"
+cp /bin/true "$machine/clone/build/emulator/emulate"
+call emulate
+expect 'nothing is said of what is there' sh -c "! grep -q 'once' '$machine/said'"
 # What a lesson links is read in its judge: in all that have a drive.
 for judge in "$root"/grader/lessons/[0-9]*/judge.c; do
     if grep -q '\.parts = ' "$judge"; then

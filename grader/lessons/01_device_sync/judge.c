@@ -199,19 +199,24 @@ static void item_get(const struct view *view, uint32_t i, struct item *item)
              item->c->length);
 }
 
+static struct host_reference_array array_of(const struct view *view, const struct item *item,
+                                            const struct trace_record *at)
+{
+    return (struct host_reference_array){.function = FUNCTION,
+                                         .at = at,
+                                         .phase = item->answer.phase,
+                                         .alone = true,
+                                         .name = item->name,
+                                         .input = view->in->values + item->c->offset,
+                                         .output = view->out->values + item->c->offset,
+                                         .length = item->c->length};
+}
+
 static bool compare_at(struct verdict *verdict, const struct view *view, const struct item *item,
                        const struct trace_record *at)
 {
-    return host_reference_compare(
-        verdict, view->evidence,
-        &(struct host_reference_array){.function = FUNCTION,
-                                       .at = at,
-                                       .phase = item->answer.phase,
-                                       .alone = true,
-                                       .name = item->name,
-                                       .input = view->in->values + item->c->offset,
-                                       .output = view->out->values + item->c->offset,
-                                       .length = item->c->length});
+    const struct host_reference_array array = array_of(view, item, at);
+    return host_reference_compare(verdict, view->evidence, &array);
 }
 
 static bool compare(struct verdict *verdict, const struct view *view, const struct item *item)
@@ -294,6 +299,16 @@ static void judge_elements(struct verdict *verdict, const struct evidence *evide
     all_reached(verdict, &view);
 }
 
+/* Returns true when the sum is wrong, and so are the elements. */
+static bool sums_wrong_elements(const struct view *view, const struct item *item)
+{
+    double expected;
+    const uint32_t offset = item->c->offset;
+    return !sum_is_right(view, item, &expected) &&
+           !host_reference_same(view->in->values + offset, view->out->values + offset,
+                                item->c->length);
+}
+
 static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -301,6 +316,13 @@ static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
         struct item item;
         item_get(&view, i, &item);
         if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
+        if (sums_wrong_elements(&view, &item)) {
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "Not judged: the elements that are added are wrong (see %s).",
+                            VALUES_CHECK);
+            verdict_not_judged(verdict, VALUES_CHECK);
+            return;
+        }
         if (!compare_sum(verdict, &view, &item)) return;
     }
     all_reached(verdict, &view);
@@ -320,6 +342,9 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
             return;
         const struct trace_record *last =
             item.answer.phase != NULL ? waits_in(evidence, &item.phase).last_request : NULL;
+        /* Too few bytes are a mistake of their own, however long the host waits. */
+        const struct host_reference_array array = array_of(&view, &item, NULL);
+        if (host_reference_say_short(verdict, evidence, &array)) return;
         if (compare_at(verdict, &view, &item, last) && compare_sum(verdict, &view, &item)) {
             if (item.a->later == 0) continue;
             verdict_fail_in(

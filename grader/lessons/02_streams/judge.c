@@ -610,9 +610,14 @@ static void judge_copies_overlap(struct verdict *verdict, const struct evidence 
                     "No copy runs beside a kernel: %.1f %% of the copying time.", 100.0 * part);
     verdict_why(verdict, "The copy engines are not the multiprocessors: a copy beside a kernel "
                          "costs no time at all.");
-    verdict_hint(verdict, "Does something between the copies in, the kernels and the copies out "
-                          "wait for all of one kind before the next begins? Only the end of "
-                          "streams_run needs a wait.");
+    if (given_any_in_default(evidence, &phase))
+        verdict_hint(verdict, "Work in the default stream keeps the blocking streams waiting: look "
+                              "first at what Streams.EveryArrayHasItsOwnStream says.");
+    else
+        verdict_hint(verdict,
+                     "Does something between the copies in, the kernels and the copies out "
+                     "wait for all of one kind before the next begins? Only the end of "
+                     "streams_run needs a wait.");
 }
 
 /* Compares the rounds of streams_run with the baseline. Returns false when the verdict is already

@@ -190,6 +190,33 @@ static void say_disagrees(struct verdict *verdict, const struct evidence *eviden
     explain(verdict, measured, device);
 }
 
+/* Fails when the kernel's events are not around it in its stream, which a check of its own reports:
+ * what else is wrong with its time follows from that. */
+static bool say_not_around(struct verdict *verdict, const struct evidence *evidence,
+                           const struct events_called *called, const struct trace_record *kernel,
+                           uint32_t i)
+{
+    static const char where[] = "Events.EventsAreInTheKernelsStream";
+    const struct events_around around = events_around_kernel(evidence, called, kernel);
+    if (around.launch == NULL || (around.before != NULL && around.after != NULL)) return false;
+    verdict_fail(verdict, evidence, kernel,
+                 "Not judged: kernel %u of %u has no event before and behind it in its stream "
+                 "(see %s).",
+                 i, called->count, where);
+    verdict_not_judged(verdict, where);
+    return true;
+}
+
+static bool say_any_not_around(struct verdict *verdict, const struct evidence *evidence,
+                               const struct events_called *called)
+{
+    for (uint32_t i = 0; i < called->count; i++) {
+        const struct trace_record *kernel = events_kernel_of(evidence, called, i);
+        if (kernel != NULL && say_not_around(verdict, evidence, called, kernel, i)) return true;
+    }
+    return false;
+}
+
 static void judge_times(struct verdict *verdict, const struct events_view *view,
                         enum events_which which)
 {
@@ -197,6 +224,7 @@ static void judge_times(struct verdict *verdict, const struct events_view *view,
     double worst = 0.0;
     uint32_t late = 0;
     if (!events_call_succeeded(verdict, view, which, &called)) return;
+    if (say_any_not_around(verdict, view->evidence, &called)) return;
     if (called.answer.phase != NULL &&
         waits_say_left(verdict, view->evidence, &called.phase, called.answer.function, ""))
         return;
@@ -443,6 +471,7 @@ static void judge_pairs(struct verdict *verdict, const struct evidence *evidence
             const struct events_around around = events_around_kernel(evidence, &called, kernel);
             const struct trace_record *records[2] = {around.before, around.after};
             if (is_poison(called.milliseconds[i]) || !(called.milliseconds[i] > 0.0f)) {
+                if (say_not_around(verdict, evidence, &called, kernel, i)) return;
                 verdict_fail(verdict, evidence, kernel,
                              "Kernel %u of %u was launched here, and its time is %g ms.", i,
                              called.count, (double)called.milliseconds[i]);
@@ -648,6 +677,17 @@ static bool answered_behind(struct verdict *verdict, const struct events_view *v
     events_call_look(view, EVENTS_CALL_ONE, &called);
     called.answer = answer_in(view->evidence, EVENTS_PHASE_ONE_BEHIND, 0, EVENTS_ONE,
                               ANSWER_RUNTIME, one->code, &called.phase);
+    if (one->code == NOT_READY && say_any_not_around(verdict, view->evidence, &called))
+        return false;
+    const struct trace_record *time = time_of(view->evidence, &called, 0);
+    if (one->code == NOT_READY && time != NULL && time->code == NOT_READY) {
+        verdict_fail(verdict, view->evidence, time,
+                     "cudaEventElapsedTime gave cudaErrorNotReady (600), and events_time_one "
+                     "returned that for %s.",
+                     behind);
+        explain(verdict, 0.0f, 0.0);
+        return false;
+    }
     if (one->code == NOT_READY) {
         const struct asked asked = asked_for(view->evidence, &called, 0);
         verdict_fail(verdict, view->evidence, asked.first,
@@ -702,6 +742,7 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
         events_call_look(&view, which, &called);
         if (!answer_succeeded(verdict, &called.answer, "kernels that take seconds")) return;
         if (called.answer.phase == NULL) continue;
+        if (say_any_not_around(verdict, evidence, &called)) return;
         if (waits_say_left(verdict, evidence, &called.phase, called.answer.function,
                            "The kernels took seconds this time; "))
             waits_hint_patience(verdict);

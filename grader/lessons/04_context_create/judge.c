@@ -262,15 +262,21 @@ static void judge_one_each(struct verdict *verdict, const struct evidence *evide
                 count++;
             }
         if (item.answer.phase == NULL || count == ways[item.c->way].contexts) continue;
-        verdict_fail(verdict, evidence, made, "%zu contexts were made, must be %zu (%s%s%s).",
+        verdict_fail(verdict, evidence, made,
+                     count == 1 ? N_("%zu context was made, must be %zu (%s%s%s).")
+                                : N_("%zu contexts were made, must be %zu (%s%s%s)."),
                      count, ways[item.c->way].contexts, item.name,
                      item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", _(ways[item.c->way].because));
         verdict_why(verdict, "A context costs about a tenth of a second and some hundred megabytes "
                              "on a real device.");
-        verdict_hint(verdict,
-                     "cuCtxCreate, once. The primary context (cuDevicePrimaryCtxRetain, or "
-                     "any runtime call) is not one of your own: everybody in the process "
-                     "shares it.");
+        if (ways[item.c->way].contexts == 0)
+            verdict_hint(verdict, "What makes the call impossible shows before a context is made: "
+                                  "return that error then.");
+        else
+            verdict_hint(verdict,
+                         "cuCtxCreate, once. The primary context (cuDevicePrimaryCtxRetain, or "
+                         "any runtime call) is not one of your own: everybody in the process "
+                         "shares it.");
         return;
     }
 }

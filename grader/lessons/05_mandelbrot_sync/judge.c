@@ -185,6 +185,22 @@ static bool written(struct verdict *verdict, const struct evidence *evidence)
     return answer_written(verdict, &answer);
 }
 
+/* As `written`, of every picture of the run "pictures": checks of what was done for a picture have
+ * nothing to look at where the function did not come to its end. */
+static bool finished(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count; i++) {
+        const struct answer answer = {
+            .evidence = evidence,
+            .function = FUNCTION,
+            .api = ANSWER_RUNTIME,
+            .code = answer_at(evidence, mandelbrot_answer_offset(in, i)).status};
+        if (!answer_judgeable(verdict, &answer, "MandelbrotSync.ReturnsSuccess")) return false;
+    }
+    return true;
+}
+
 static void judge_returns(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct mandelbrot_input *in = evidence->input;
@@ -363,7 +379,7 @@ static void judge_no_file(struct verdict *verdict, const struct evidence *eviden
 
 static void judge_file(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!written(verdict, evidence)) return;
+    if (!finished(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     judge_no_file(verdict, evidence);
     for (uint32_t i = 0; i < MANDELBROT_NO_FILE && !verdict_failed(verdict); i++) {
@@ -422,7 +438,7 @@ static void judge_file(struct verdict *verdict, const struct evidence *evidence)
 
 static void judge_copies(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!written(verdict, evidence)) return;
+    if (!finished(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;
@@ -472,7 +488,7 @@ static void judge_copies(struct verdict *verdict, const struct evidence *evidenc
 
 static void judge_kernel(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!written(verdict, evidence)) return;
+    if (!finished(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;
@@ -606,7 +622,7 @@ static void judge_gaps(struct verdict *verdict, const struct evidence *evidence,
 
 static void judge_waits(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!written(verdict, evidence)) return;
+    if (!finished(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;

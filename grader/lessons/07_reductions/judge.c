@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define FUNCTION "operator()"
+#define FINDINGS_CHECK "Reductions.TheDeviceFindsNothingWrong"
 #define INVALID_VALUE 1
 #define OUT_OF_MEMORY 2
 #define ILLEGAL_ADDRESS 700
@@ -280,10 +281,10 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
     char text[120];
     if (answer->lost == 1) {
         verdict_fail_in(verdict, evidence, FUNCTION,
-                        "Not tried: a case before it ended with a fault of the device.");
-        verdict_why(verdict, "A fault takes the whole context, and all that was in it.");
-        verdict_hint(verdict,
-                     "The fault itself is reported above, with the case in which it happened.");
+                        "Not judged: a case before it ended with a fault of the device, which "
+                        "takes the whole context (see %s).",
+                        FINDINGS_CHECK);
+        verdict_not_judged(verdict, FINDINGS_CHECK);
         return false;
     }
     if (!phases_get(verdict, evidence, phase, index, &where)) return false;

@@ -1,6 +1,5 @@
 /* mistake: the event that is waited for stands before the last piece of the copy out
  * fails: DeviceSync.TheDeviceFindsNothingWrong
- * finds: wait that nobody promises at "float),"
  * finds: race at "i = 0;"
  */
 #include "lesson.h"

@@ -1,7 +1,6 @@
 /* mistake: cudaStreamWaitEvent, which makes a stream wait, is taken for a wait of the host's
  * fails: DeviceSync.TheDeviceFindsNothingWrong
- * finds: wait that nobody promises at "input, length"
- * finds: wait that nobody promises at "output, device,"
+ * finds: race at "total += output[i]"
  */
 #include "lesson.h"
 

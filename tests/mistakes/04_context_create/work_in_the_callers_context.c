@@ -1,6 +1,5 @@
 /* mistake: the context is taken off the stack while work runs
  * fails: ContextCreate.TheWorkIsInTheNewContext
- * finds: wait that nobody promises at "cuMemFree("
  * finds: use after free at "length)"
  */
 #include "lesson.h"
