@@ -251,8 +251,8 @@ static const struct {
      "setp.lt.u32 %p2, %r9, 1000;\n@%p2 bra L;\nmapa.shared::cluster.u32 %r9, s, 0;\n"
      "red.shared::cluster.add.u32 [%r9+4], 1;\nZ:\n",
      EXEC_WRONG_SPACE,
-     "a store of 4 bytes at byte 4 of the shared memory of block 0 of the cluster, which "
-     "has ended"},
+     "an atomic operation (atomicAdd) of 4 bytes at byte 4 of the shared memory of block 0 of the "
+     "cluster, which has ended"},
 };
 
 START_TEST(misuse_is_named)
