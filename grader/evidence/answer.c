@@ -346,8 +346,10 @@ static bool failed_with(struct verdict *verdict, const struct answer *answer, in
                               "CUDA's, and what cudaGetLastError says, or a later call, need not "
                               "be the same.");
     else if (call == NULL)
-        verdict_hint(verdict, "None of its calls failed: does it hand what it was given on to the "
-                              "call that would have refused it, as it is?");
+        verdict_hint(verdict,
+                     "No CUDA call failed in it. Either something else that it calls says so, "
+                     "and is to be looked at; or it has to look itself at what it was "
+                     "given, or to hand that, uncut, to the call that refuses it.");
     else
         verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that "
                               "is not success, and return that one, not the last one.");
