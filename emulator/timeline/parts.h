@@ -43,6 +43,7 @@ struct timeline_op {
     bool is_left;     /* a stamp that a copy engine serves only when no copy is ready */
     int priority;
     bool abandoned;
+    bool unseen; /* it may still run, for what the run shows, and counts as abandoned then */
     bool settled;
     bool begun; /* a kernel whose `run` has returned TIMELINE_NOT_YET */
 
@@ -138,5 +139,17 @@ struct timeline {
 
 /* Settles an operation that has both run and ended; otherwise does nothing. */
 void order_settle(struct timeline_op *op);
+
+/* ---- operations that have not run, for the order (ready.c) -------------------------------------
+ */
+
+/* Makes room for one more: every operation that has not run may become ready, and ready_add must
+ * not fail. Returns false without memory. */
+bool ready_make_room(struct timeline *timeline);
+/* Puts an operation that waits for nothing among those that may run, and takes it out again. */
+void ready_add(struct timeline_op *op);
+void ready_remove(struct timeline_op *op);
+/* Takes an operation that has run off the list of those that have not. */
+void unrun_list_remove(struct timeline_op *op);
 
 #endif

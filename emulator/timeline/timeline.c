@@ -1,5 +1,4 @@
 /* The order in which operations run. The virtual clock is timeline/clock.c. */
-#include "emulator/base/array.h"
 #include "emulator/base/hash.h"
 #include "emulator/base/spares.h"
 #include "emulator/timeline/parts.h"
@@ -233,46 +232,6 @@ uint64_t timeline_op_number(const struct timeline_op *op)
     return op->number;
 }
 
-/* ---- ready operations ------------------------------------------------------------------------ */
-
-static bool ready_make_room(struct timeline *timeline)
-{
-    /* Every operation that has not run may become ready, and ready_add must not fail. */
-    return array_reserve(&timeline->ready, timeline->unrun_count + (size_t)1, &timeline->ready_room,
-                         sizeof(struct timeline_op *));
-}
-
-static void ready_add(struct timeline_op *op)
-{
-    struct timeline *timeline = op->timeline;
-    assert(op->unrun == 0 && op->state != ORDER_HAS_RUN);
-    assert(timeline->ready_count < timeline->ready_room);
-    op->state = ORDER_READY;
-    op->ready_index = timeline->ready_count;
-    timeline->ready[timeline->ready_count++] = op;
-}
-
-static void ready_remove(struct timeline_op *op)
-{
-    struct timeline *timeline = op->timeline;
-    assert(op->ready_index < timeline->ready_count && timeline->ready[op->ready_index] == op);
-    struct timeline_op *moved = timeline->ready[--timeline->ready_count];
-    timeline->ready[op->ready_index] = moved;
-    moved->ready_index = op->ready_index;
-}
-
-static void unrun_list_remove(struct timeline_op *op)
-{
-    struct timeline *timeline = op->timeline;
-    *(op->older != NULL ? &op->older->younger : &timeline->oldest) = op->younger;
-    *(op->younger != NULL ? &op->younger->older : &timeline->youngest) = op->older;
-    op->older = op->younger = NULL;
-    assert(timeline->unrun_count > 0);
-    timeline->unrun_count--;
-    if (op->begun) timeline->begun_count--;
-    if (op->work.waits) timeline->value_count--;
-}
-
 /* ---- running --------------------------------------------------------------------------------- */
 
 /* Given to choose() in place of a wait's number: run operations ahead of any wait. */
@@ -304,6 +263,7 @@ static bool run(struct timeline_op *op)
     op->state = ORDER_RUNNING;
     timeline_op_retain(op);
     if (op->work.run != NULL && !op->abandoned) ran = op->work.run(op, op->work.user);
+    if (ran == TIMELINE_RAN && op->unseen) op->abandoned = true;
     if (ran == TIMELINE_RAN)
         has_run(op);
     else if (ran == TIMELINE_NOT_YET)
@@ -950,14 +910,32 @@ bool timeline_progress(struct timeline *timeline, enum timeline_some some)
     return run_round(timeline, wait);
 }
 
-void timeline_run_rest(struct timeline *timeline)
+/* `wanted`: as that of choose(). */
+static void run_rest(struct timeline *timeline, uint64_t wanted)
 {
     const uint64_t round = ++timeline->rounds;
     struct timeline_op *op;
-    while ((op = choose(timeline, 0, round)) != NULL) {
+    while ((op = choose(timeline, wanted, round)) != NULL) {
         op->tried = round;
         if (op->work.kind != TIMELINE_HOST_FUNCTION) run(op);
     }
+}
+
+void timeline_run_rest(struct timeline *timeline)
+{
+    run_rest(timeline, 0);
+}
+
+void timeline_context_run_rest(struct timeline_context *context)
+{
+    struct timeline *timeline = context->timeline;
+    const uint64_t wait = ++timeline->waits;
+    for (struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger)
+        if (op->context == context->number) {
+            op->unseen = true;
+            op->wanted = wait;
+        }
+    run_rest(timeline, wait);
 }
 
 void timeline_hurry(struct timeline *timeline)

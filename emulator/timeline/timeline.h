@@ -197,6 +197,10 @@ bool timeline_is_idle(const struct timeline *timeline);
  * any of it. */
 void timeline_run_rest(struct timeline *timeline);
 
+/* For a context that is about to be destroyed: the same of its operations alone, which count as
+ * abandoned behind it. What depends on pending work of another context does not run. */
+void timeline_context_run_rest(struct timeline_context *context);
+
 /* Gives operations that have run their final times, for a process that ends without waiting. */
 void timeline_settle(struct timeline *timeline);
 

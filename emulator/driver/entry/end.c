@@ -9,25 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Registered memory may have been freed by now, so pending work must not access it. */
-static bool has_registered_memory(void)
-{
-    for (size_t i = 0; i < memory_count(); i++)
-        if (memory_at(i)->registered && memory_at(i)->ended == 0) return true;
-    return false;
-}
-
-/* Work that the program never waited for has no visible effect at its end, as on a GPU. Race
- * findings must not depend on the execution order, though, so the remaining work runs here for the
- * checks only; also when the program ends because it has found its own result wrong, or dies of
- * it. */
-static void run_unseen(void)
-{
-    if (!findings_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
-    driver.ending = true;
-    timeline_run_rest(driver.timeline);
-}
-
 /* How long the end of the process waits for the driver's lock. */
 enum { END_PATIENCE_MS = 1000 };
 
@@ -42,7 +23,7 @@ static void settle_the_rest(void)
     if (!driver_lock_within(END_PATIENCE_MS)) return;
     timeline_settle(driver.timeline);
     findings_process_ends();
-    run_unseen();
+    context_run_unseen(NULL);
     findings_last();
     driver_unlock();
 }
@@ -59,11 +40,13 @@ static bool is_watched(void)
     return !driver.forked && end.process == getpid();
 }
 
-/* On an error path a program may leave work behind, so what is unfinished is not reported. */
+/* Work that the program never waited for has no visible effect at its end, as on a GPU. It runs for
+ * the checks also when the program ends because it has found its own result wrong, or dies of it.
+ * On an error path a program may leave work behind, so what is unfinished is not reported. */
 static void judge_the_rest(void)
 {
     timeline_settle(driver.timeline);
-    run_unseen();
+    context_run_unseen(NULL);
     findings_last();
     driver.ending = false; /* in case a handler of the program mends the fault after all */
 }

@@ -69,9 +69,39 @@ void context_memory_is_of(void (*release)(const struct context *context))
     release_memory = release;
 }
 
+/* Registered memory may have been freed by now, so pending work must not access it. */
+static bool has_registered_memory(void)
+{
+    for (size_t i = 0; i < memory_count(); i++)
+        if (memory_at(i)->registered && memory_at(i)->ended == 0) return true;
+    return false;
+}
+
+void context_run_unseen(struct context *context)
+{
+    if (!findings_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
+    driver.ending = true;
+    if (context == NULL)
+        timeline_run_rest(driver.timeline);
+    else
+        timeline_context_run_rest(context->time);
+}
+
+/* What the work does to the process, if it fails, has no effect either. */
+static void run_rest_of(struct context *context)
+{
+    const bool ending = driver.ending, lost = driver.lost;
+    const CUresult failed = driver.failed;
+    if (context->sticky == CUDA_SUCCESS) context_run_unseen(context);
+    driver.ending = ending;
+    driver.lost = lost;
+    driver.failed = failed;
+}
+
 static void context_end(struct context *context, bool implicit)
 {
     findings_context_ends(context);
+    run_rest_of(context);
     timeline_context_abandon(context->time);
     findings_context_abandoned(context);
     while (context->objects != NULL) context->objects->end(context->objects, true);

@@ -21,6 +21,10 @@ CUresult context_find(CUcontext handle, struct context **context);
 void context_fail(struct context *context, CUresult code);
 /* The same for an injected error: the other contexts go on. */
 void context_lose(struct context *context, CUresult code);
+/* Runs work that nobody waited for, for the checks only, if it can show anything: that of a context
+ * which is about to end, or of all (NULL) at the end of the process. Findings must not depend on
+ * whether such work has run. */
+void context_run_unseen(struct context *context);
 /* Installs the function of the memory room that frees the memory of a context that ends. */
 void context_memory_is_of(void (*release)(const struct context *context));
 
