@@ -170,6 +170,23 @@ START_TEST(an_event_and_a_stream_of_different_contexts_are_refused)
 }
 END_TEST
 
+START_TEST(the_time_between_events_of_two_contexts_is_refused_and_named)
+{
+    float ms;
+    CUcontext other;
+    test_context(_i);
+    CUevent start = test_event(0);
+    OK(cuEventRecord(start, NULL));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    CUevent end = test_event(0);
+    OK(cuEventRecord(end, NULL));
+    OK(cuEventSynchronize(start));
+    OK(cuEventSynchronize(end));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&ms, start, end));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong context"), 1);
+}
+END_TEST
+
 START_TEST(waiting_for_an_event_may_cross_contexts)
 {
     CUcontext other;
@@ -231,6 +248,7 @@ int main(void)
         the_hosts_clock_goes_on_with_calls_and_waits_alone,
         elapsed_time_refuses_what_it_cannot_tell,
         an_event_and_a_stream_of_different_contexts_are_refused,
+        the_time_between_events_of_two_contexts_is_refused_and_named,
         waiting_for_an_event_may_cross_contexts,
         destroying_an_event_before_it_is_reached_does_not_block_or_lose_the_wait,
         flags_are_checked,

@@ -165,7 +165,8 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
     TRY(capture_check_elapsed(end));
     TRY(check_timed(start, ROLE_FIRST));
     TRY(check_timed(end, ROLE_SECOND));
-    if (start->object.context != end->object.context) return CUDA_ERROR_INVALID_HANDLE;
+    if (start->object.context != end->object.context)
+        return wrong_context(FINDING_EVENTS_OF_TWO_CONTEXTS, &end->object, start->object.context);
     struct context *context = end->object.context;
     struct timeline_op *first = timeline_op_retain(start->record);
     struct timeline_op *last = timeline_op_retain(end->record);
