@@ -200,10 +200,12 @@ static bool set_toolkit(void)
 
 bool environment_find(const char *libraries)
 {
-    char front[PATH_ROOM];
+    char front[PATH_ROOM], nvcc[PATH_ROOM + 8];
     if (!set_toolkit()) return false;
     snprintf(front, sizeof front, "%s/front", libraries);
-    return put_in_front("PATH", front);
+    snprintf(nvcc, sizeof nvcc, "%s/nvcc", front);
+    /* FlashInfer asks the nvcc of CUDA_HOME, whatever is on PATH. */
+    return put_in_front("PATH", front) && setenv("FLASHINFER_NVCC", nvcc, 0) == 0;
 }
 
 /* Preloads libraries. The runtimes must be loaded before an object that contains a static one; a

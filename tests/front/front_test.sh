@@ -133,6 +133,11 @@ nvcc)
     unset OVERLAP_DEVICES
     run nvcc -arch=native -dlto --dryrun kernel.cu
     [ "$status" -eq 0 ] || wrong 'what is left to the linker is left alone'
+    # FlashInfer asks for it by a variable; who chose one keeps it.
+    run sh -c '"$FLASHINFER_NVCC" --cubin -arch=sm_90 kernel.cu'
+    is_ptx kernel.cubin sm_90
+    FLASHINFER_NVCC=mine run sh -c 'echo "$FLASHINFER_NVCC"'
+    grep -qx mine out || wrong 'the one that was chosen stays'
     echo 'nonsense' >kernel.cu
     run nvcc --cubin kernel.cu
     [ "$status" -ne 0 ] || wrong 'a mistake is told'
