@@ -76,6 +76,11 @@ void overlap_finding_unsupported(const char *what, int code) __attribute__((nonn
 /* Reports that a library (emulator/standins) is misused, in the sentence `what`. */
 void overlap_finding_misuse(const char *what, int code) __attribute__((nonnull(1)));
 
+/* The page-locked memory at `bytes` is a library's own (emulator/standins): code of the program
+ * never looks at it, so what streams do there is checked for nothing and tells the host nothing,
+ * and a value there says that its writer has come so far, and no more. */
+void overlap_memory_is_private(const void *bytes);
+
 /* The body of every function that is exported but not supported: enters and leaves the call, and
  * reports a "not supported" finding the first time for each name. `caller` as in
  * overlap_call_enter. Returns `code` (801 in both APIs). */

@@ -478,6 +478,11 @@ void memory_set_syncs(const struct memory_region *region, bool syncs)
     memory.entries[entries_up_to(region->address) - 1]->region.syncs = syncs;
 }
 
+void memory_set_private(const struct memory_region *region)
+{
+    memory.entries[entries_up_to(region->address) - 1]->region.is_private = true;
+}
+
 uint64_t memory_ends(void)
 {
     return memory.ends;

@@ -41,6 +41,11 @@ void standin_misused(const char *what)
     overlap_finding_misuse(what, CUDA_ERROR_INVALID_VALUE);
 }
 
+void standin_private(const void *bytes)
+{
+    overlap_memory_is_private(bytes);
+}
+
 CUresult standin_context(void)
 {
     CUcontext current = NULL;

@@ -46,6 +46,9 @@ void standin_lacks(const char *what);
 /* Inside the bracket: a finding of a misuse of the library; `what` is its sentence. */
 void standin_misused(const char *what);
 
+/* Says that registered memory is the library's own: overlap_memory_is_private. */
+void standin_private(const void *bytes);
+
 /* Makes sure that the calling thread has a current context, the primary one if there was none. */
 CUresult standin_context(void);
 

@@ -318,6 +318,33 @@ static void processes()
     }
 }
 
+// The last rank gives up. What the others wait for does not come, and they are told; they end when
+// they give up as well.
+static void abandoned(int ranks)
+{
+    std::vector<ncclComm_t> comms(ranks);
+    std::vector<int *> values(ranks);
+    MUST(ncclCommInitAll(comms.data(), ranks, nullptr));
+    for (int k = 0; k < ranks; k++) {
+        MUST(cudaSetDevice(k));
+        MUST(cudaMalloc(&values[k], 4 * sizeof(int)));
+        MUST(cudaMemset(values[k], 0, 4 * sizeof(int)));
+        MUST(cudaDeviceSynchronize());
+        if (k + 1 == ranks) MUST(ncclCommAbort(comms[k]));
+        if (k + 1 == ranks) break;
+        MUST(ncclGroupStart());
+        MUST(ncclAllReduce(values[k], values[k], 4, ncclInt32, ncclSum, comms[k], nullptr));
+        MUST(ncclGroupEnd());
+    }
+    for (int k = 0; k + 1 < ranks; k++) {
+        MUST(cudaSetDevice(k));
+        EXPECT(cudaStreamQuery(nullptr) == cudaErrorNotReady);
+        MUST(ncclCommAbort(comms[k]));
+        MUST(cudaDeviceSynchronize());
+    }
+    for (int *value : values) MUST(cudaFree(value));
+}
+
 static void refusals(const std::vector<Rank> &ranks)
 {
     Buffer<int> one(ranks[0], 4, nothing);
@@ -363,6 +390,7 @@ int main()
     scaled(ranks, 1000);
     splits(ranks);
     threads(count);
+    abandoned(count);
     refusals(ranks);
     for (const Rank &r : ranks) {
         r.here();

@@ -1,5 +1,6 @@
 // Mistakes on purpose: ranks that call different collectives, that give different sizes, and that
-// send more than is received. Each is named, and no rank waits for ever.
+// send more than is received; and a communicator that is used behind its end. Each is named, and no
+// rank waits for ever.
 #include "tests/standins/comm.cuh"
 
 enum { N = 1000, RANKS = 2 };
@@ -45,6 +46,8 @@ int main()
     ncclSend(values[0], N, ncclFloat32, 1, comms[0], nullptr);
     ncclRecv(values[1], N - 1, ncclFloat32, 0, comms[1], nullptr);
     known += end();
+    // It has ended.
+    ncclAllReduce(values[0], values[0], N, ncclFloat32, ncclSum, comms[0], nullptr);
     for (int k = 0; k < RANKS; k++) MUST(cudaFree(values[k]));
     printf("known to %d\n", known);
     return 0;

@@ -62,6 +62,17 @@ int main()
     MUST(cudaStreamWaitEvent(other[1], sent, 0));
     fill<<<GRID, BLOCK, 0, other[1]>>>(out[1], N, 3); // beside the reception
     wait_for_all();
+
+    float *sums[2], seen = 0;
+    for (int i = 0; i < 2; i++) MUST(cudaMallocHost(&sums[i], N * sizeof(float)));
+    MUST(ncclGroupStart());
+    for (int i = 0; i < 2; i++)
+        MUST(ncclAllReduce(in[i], sums[i], N, ncclFloat32, ncclSum, comm[i], stream[i]));
+    MUST(ncclGroupEnd());
+    for (int i = 0; i < N; i++) seen += ((volatile float *)sums[0])[i]; // before it is there
+    wait_for_all();
+    for (int i = 0; i < 2; i++) MUST(cudaFreeHost(sums[i]));
+    printf("%g\n", seen);
     for (int i = 0; i < 2; i++) {
         MUST(cudaSetDevice(i));
         MUST(ncclCommDestroy(comm[i]));

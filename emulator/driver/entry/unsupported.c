@@ -83,6 +83,14 @@ void overlap_finding_unsupported(const char *what, int code)
     finding_tell(FINDING_UNSUPPORTED, (CUresult)code, "%s", what);
 }
 
+void overlap_memory_is_private(const void *bytes)
+{
+    driver_lock();
+    const struct memory_region *region = memory_find((uint64_t)(uintptr_t)bytes);
+    if (region != NULL) memory_set_private(region);
+    driver_unlock();
+}
+
 void overlap_finding_misuse(const char *what, int code)
 {
     finding_tell(FINDING_COLLECTIVE, (CUresult)code, "%s", what);

@@ -55,6 +55,7 @@ static void raise_for(const struct timeline_op *op, enum races_mode mode,
     const struct memory_region *region = memory_find(rows->address);
     if (op == NULL || region == NULL || !races_watching()) return;
     if (region->kind != MEMORY_PINNED && region->kind != MEMORY_MANAGED) return;
+    if (region->is_private) return;
     if (rows->height > 1 || rows->depth > 1) return; /* the bytes between the rows are not in use */
     if (guards.count == guards.room) {
         const size_t room = guards.room ? guards.room * 2 : 64;

@@ -91,12 +91,19 @@ static uint64_t region_of(uint64_t address, uint64_t *base)
     return region != NULL ? region->id : 0;
 }
 
+static bool is_private(uint64_t address)
+{
+    const struct memory_region *region = memory_find(address);
+    return region != NULL && region->is_private;
+}
+
 static void touch(struct timeline_op *op, struct actor *actor, enum races_mode mode,
                   const struct races_rows *rows)
 {
     struct races_set set;
     uint64_t base;
     const uint64_t region = region_of(rows->address, &base);
+    if (is_private(rows->address)) return;
     if (!races_set_rows(&set, rows->address - base, rows->width, rows->pitch, rows->height,
                         rows->slice, rows->depth))
         return;
@@ -202,7 +209,7 @@ bool races_watching(void)
 
 static bool with_host(const struct memory_region *region)
 {
-    return region->kind == MEMORY_PINNED || region->kind == MEMORY_MANAGED;
+    return (region->kind == MEMORY_PINNED || region->kind == MEMORY_MANAGED) && !region->is_private;
 }
 
 /* Callback: the kernel is about to access a region for the first time. */
@@ -345,6 +352,7 @@ static void tell_region(struct operation *operation, const struct exec_footprint
 {
     const bool guards = part == WHOLE_LAUNCH ||
                         (part == CONVERSING_LAUNCH && !touched->tells && !info->orders_system);
+    if (touched->region->is_private) return;
     /* One actor per region, because its sites belong to that region. */
     struct actor *actor = kernel_in(operation, footprint, info);
     if (actor == NULL) return;

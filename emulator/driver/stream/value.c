@@ -34,7 +34,8 @@ static const struct value_kind {
     [CU_STREAM_MEM_OP_BARRIER] = {.known = true},
 };
 
-/* The latest value that a stream wrote to each place, as far as there is room for them. */
+/* The latest value that a stream wrote to each place, and each value to one of private memory, as
+ * far as there is room for them. */
 enum { PLACES = 1024 };
 static struct {
     struct written {
@@ -114,35 +115,42 @@ static bool has_come(const CUstreamBatchMemOpParams *op, unsigned size, uint64_t
 
 /* ---- who wrote it ------------------------------------------------------------------------ */
 
-/* Returns the entry of the place, which may hold another one. */
-static struct written *entry_of(uint64_t memory, uint64_t offset)
+/* Returns the entry of a value at the place, which may hold another one. */
+static struct written *entry_of(const struct memory_region *region, uint64_t address,
+                                uint64_t value)
 {
-    return &places.written[hash_add(hash_add(HASH_START, memory), offset) % PLACES];
+    uint64_t hash = hash_add(hash_add(HASH_START, region->id), address - region->address);
+    if (region->is_private) hash = hash_add(hash, value);
+    return &places.written[hash % PLACES];
 }
 
 static void note_write(struct operation *operation, uint64_t address, uint64_t value)
 {
     const struct memory_region *region = memory_find(address);
-    struct written *entry = entry_of(region->id, address - region->address);
+    struct written *entry = entry_of(region, address, value);
     timeline_op_release(entry->op);
     *entry = (struct written){region->id, address - region->address, value,
                               timeline_op_retain(operation->op)};
 }
 
-/* The wait has read `value`. If a stream has written it, the wait follows that write; the host,
- * which may have written the same, is followed as well. Otherwise nobody knows what led to it. */
-static void follow_writer(struct operation *operation, uint64_t address, uint64_t value)
+/* The wait for `wanted` has read `value`. If a stream has written it, the wait follows that write;
+ * the host, which may have written the same, is followed as well. Otherwise nobody knows what led
+ * to it. In private memory only the write of the value that was wanted counts, though the writer
+ * may have written more since: another process's has no order with anything here. */
+static void follow_writer(struct operation *operation, uint64_t address, uint64_t wanted,
+                          uint64_t value)
 {
     const struct memory_region *region = memory_find(address);
-    const uint64_t offset = address - region->address;
-    const struct written *entry = entry_of(region->id, offset);
-    if (entry->op == NULL || entry->memory != region->id || entry->offset != offset ||
-        entry->value != value) {
+    const uint64_t offset = address - region->address, meant = region->is_private ? wanted : value;
+    const struct written *entry = entry_of(region, address, meant);
+    const bool is_known = entry->op != NULL && entry->memory == region->id &&
+                          entry->offset == offset && entry->value == meant;
+    if (is_known) timeline_join(operation->op, entry->op);
+    if (region->is_private) return;
+    if (is_known)
+        timeline_op_follows_host(operation->op);
+    else
         timeline_op_follows_all(operation->op);
-        return;
-    }
-    timeline_join(operation->op, entry->op);
-    timeline_op_follows_host(operation->op);
 }
 
 /* Runs one operation of the batch. */
@@ -161,11 +169,14 @@ static enum timeline_ran run_op(struct operation *operation, const CUstreamBatch
     if (kind->waits) {
         const uint64_t have = value_at(bytes, kind->size);
         if (!has_come(op, kind->size, have)) return TIMELINE_NOT_YET;
-        follow_writer(operation, op->waitValue.address, have);
+        follow_writer(operation, op->waitValue.address,
+                      kind->size == 4 ? op->waitValue.value : op->waitValue.value64, have);
         return TIMELINE_RAN;
     }
-    findings_value(operation, op->writeValue.address, kind->size);
-    findings_communicates(operation->op); /* before the host can see it */
+    if (!memory_find(op->writeValue.address)->is_private) {
+        findings_value(operation, op->writeValue.address, kind->size);
+        findings_communicates(operation->op); /* before the host can see it */
+    }
     if (kind->size == 4)
         __atomic_store_n((uint32_t *)bytes, op->writeValue.value, __ATOMIC_RELEASE);
     else

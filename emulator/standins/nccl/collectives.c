@@ -72,8 +72,7 @@ static enum nccl_result check_stream(const struct nccl_task *task)
 static enum nccl_result check(const struct nccl_task *task)
 {
     enum nccl_result result = NCCL_SUCCESS;
-    if (task->comm == NULL || task->comm->segment == NULL)
-        return nccl_fail(NCCL_INVALID_ARGUMENT, "the communicator is not made");
+    if (nccl_usable(task->comm) != NCCL_SUCCESS) return nccl_usable(task->comm);
     if (segment_is_aborted(task->comm->segment))
         return nccl_fail(NCCL_REMOTE_ERROR, "a rank of the communicator has given up");
     if ((int)task->type < 0 || task->type >= NCCL_TYPES)

@@ -97,6 +97,9 @@ enum nccl_result nccl_misuse(const char *format, ...) __attribute__((format(prin
 enum nccl_result nccl_of_cuda(CUresult error);
 const char *nccl_last_error(void);
 
+/* Whether a communicator is made and not ended. */
+enum nccl_result nccl_usable(const struct ncclComm *comm);
+
 /* ---- tasks (group.c) --------------------------------------------------------------------------
  */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "emulator/standins/nccl/comm.h"
@@ -266,8 +267,10 @@ STANDIN_PUBLIC int ncclCommInitAll(struct ncclComm **made, int count, const int 
     STANDIN_PUBLIC int name(const struct ncclComm *comm, type *answer)                             \
     {                                                                                              \
         nccl_begin(#name, __builtin_return_address(0));                                            \
-        if (comm == NULL || answer == NULL)                                                        \
-            return nccl_end(nccl_fail(NCCL_INVALID_ARGUMENT, #name " was given NULL"));            \
+        const enum nccl_result usable =                                                            \
+            answer != NULL ? nccl_usable(comm)                                                     \
+                           : nccl_fail(NCCL_INVALID_ARGUMENT, #name " was given NULL");            \
+        if (usable != NCCL_SUCCESS) return nccl_end(usable);                                       \
         *answer = (type)(what);                                                                    \
         return nccl_end(NCCL_SUCCESS);                                                             \
     }
@@ -305,8 +308,10 @@ static enum nccl_result split(struct ncclComm *comm, int colour, int key, struct
                               const void *caller)
 {
     enum nccl_result result;
-    if (comm == NULL || made == NULL || colour < NCCL_NO_COLOUR)
-        return nccl_fail(NCCL_INVALID_ARGUMENT, "no communicator, or a colour below 0");
+    if (nccl_usable(comm) != NCCL_SUCCESS) return nccl_usable(comm);
+    if (made == NULL || colour < NCCL_NO_COLOUR)
+        return nccl_fail(NCCL_INVALID_ARGUMENT,
+                         "no place for the communicator, or a colour below 0");
     struct ncclComm *child = calloc(1, sizeof *child);
     if (child == NULL) return NCCL_SYSTEM_ERROR;
     child->context = comm->context;
@@ -331,19 +336,33 @@ STANDIN_PUBLIC int ncclCommSplit(struct ncclComm *comm, int colour, int key, str
 /* ---- the end ---------------------------------------------------------------------------------
  */
 
-/* Waits for the rank's work, and frees it. */
+enum { LOOK_NS = 500000 };
+
+/* Waits for the rank's work, which itself waits for other ranks no more where one has given up:
+ * they may go on writing their numbers, so it is let go on again and again. */
+static CUresult finish(const struct ncclComm *comm)
+{
+    if (!segment_is_aborted(comm->segment)) return cuEventSynchronize(comm->last);
+    for (;;) {
+        segment_release(comm->segment, comm->rank);
+        const CUresult result = cuEventQuery(comm->last);
+        if (result != CUDA_ERROR_NOT_READY) return result;
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+}
+
+/* Waits for the rank's work, and ends it. */
 static enum nccl_result end(struct ncclComm *comm)
 {
     CUcontext popped;
     enum nccl_result result = nccl_of_cuda(cuCtxPushCurrent(comm->context));
     if (result == NCCL_SUCCESS && comm->last != NULL) {
-        result = nccl_of_cuda(cuEventSynchronize(comm->last));
+        result = nccl_of_cuda(finish(comm));
         cuEventDestroy(comm->last);
     }
-    if (segment_is_aborted(comm->segment)) segment_release(comm->segment, comm->rank);
     segment_close(comm->segment);
     if (result == NCCL_SUCCESS) cuCtxPopCurrent(&popped);
-    free(comm);
+    comm->segment = NULL; /* the rest is kept for ever, so that a later use is named */
     return result;
 }
 
@@ -351,15 +370,15 @@ static enum nccl_result end(struct ncclComm *comm)
     STANDIN_PUBLIC int name(struct ncclComm *comm)                                                 \
     {                                                                                              \
         nccl_begin(#name, __builtin_return_address(0));                                            \
-        return nccl_end(                                                                           \
-            comm == NULL ? nccl_fail(NCCL_INVALID_ARGUMENT, "the communicator is NULL") : (body)); \
+        const enum nccl_result usable = nccl_usable(comm);                                         \
+        return nccl_end(usable == NCCL_SUCCESS ? (body) : usable);                                 \
     }
 
-/* Whoever waits for this rank, or this rank for others, goes on. */
+/* This rank waits for the others no more. Who waits for this one is told, and goes on waiting until
+ * it gives up as well: what it waits for never comes. */
 static enum nccl_result abandon(struct ncclComm *comm)
 {
     segment_abort(comm->segment);
-    for (unsigned k = 0; k < comm->ranks; k++) segment_release(comm->segment, k);
     return end(comm);
 }
 

@@ -50,6 +50,16 @@ enum nccl_result nccl_misuse(const char *format, ...)
     return NCCL_INVALID_USAGE;
 }
 
+enum nccl_result nccl_usable(const struct ncclComm *comm)
+{
+    if (comm == NULL) return nccl_fail(NCCL_INVALID_ARGUMENT, "the communicator is NULL");
+    return comm->segment != NULL ? NCCL_SUCCESS
+                                 : nccl_misuse("rank %u of a communicator of %u is used, which has "
+                                               "ended (ncclCommDestroy, ncclCommAbort) or is not "
+                                               "made yet (before ncclGroupEnd)",
+                                               comm->rank, comm->ranks);
+}
+
 enum nccl_result nccl_of_cuda(CUresult error)
 {
     const char *name = "an error";

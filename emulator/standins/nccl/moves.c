@@ -24,6 +24,22 @@ static CUresult wait_for(CUstream stream, CUdeviceptr number, uint32_t value)
     return cuStreamWaitValue32(stream, number, value, CU_STREAM_WAIT_VALUE_GEQ);
 }
 
+/* Finds the number that one rank writes and another one waits for. */
+typedef CUdeviceptr number_place(const struct segment *segment, unsigned rank, unsigned reader);
+
+/* Writes `value` for all ranks. */
+static CUresult write_all(const struct ncclComm *comm, CUstream stream, number_place *place,
+                          uint32_t value)
+{
+    CUstreamBatchMemOpParams all[SEGMENT_RANKS];
+    for (unsigned k = 0; k < comm->ranks; k++)
+        all[k] = (CUstreamBatchMemOpParams){
+            .writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32,
+                           .address = place(comm->segment, comm->rank, k),
+                           .value = value}};
+    return cuStreamBatchMemOp(stream, comm->ranks, all, 0);
+}
+
 static CUresult launch(const char *what, enum nccl_type type, uint64_t count, CUstream stream,
                        const void *parameter)
 {
@@ -90,8 +106,8 @@ static CUresult post(const struct piece *piece)
     CUresult result = CUDA_SUCCESS;
     for (unsigned k = 0; k < comm->ranks && number > SEGMENT_SLOTS && result == CUDA_SUCCESS; k++)
         if (k != comm->rank)
-            result =
-                wait_for(task->stream, segment_taken(comm->segment, k), number - SEGMENT_SLOTS);
+            result = wait_for(task->stream, segment_taken(comm->segment, k, comm->rank),
+                              number - SEGMENT_SLOTS);
     if (result == CUDA_SUCCESS && piece->scalar.used) {
         const struct nccl_scale scale = {.out = (void *)(uintptr_t)slot,
                                          .in = (const void *)(uintptr_t)from,
@@ -103,7 +119,7 @@ static CUresult post(const struct piece *piece)
         result = copy(slot, from, bytes_of(piece, piece->count), task->stream);
     }
     if (result != CUDA_SUCCESS) return result;
-    return write(task->stream, segment_posted(comm->segment, comm->rank), number);
+    return write_all(comm, task->stream, segment_posted, number);
 }
 
 /* Takes the piece out of the senders' slots. */
@@ -115,7 +131,8 @@ static CUresult take(const struct piece *piece)
     CUresult result = CUDA_SUCCESS;
     for (unsigned k = 0; k < comm->ranks && result == CUDA_SUCCESS; k++)
         if (k != comm->rank && sends(piece, k))
-            result = wait_for(task->stream, segment_posted(comm->segment, k), comm->pieces);
+            result =
+                wait_for(task->stream, segment_posted(comm->segment, k, comm->rank), comm->pieces);
     if (result == CUDA_SUCCESS && piece->row->reduces) {
         const struct nccl_combine combine = {
             .out = (void *)(uintptr_t)(to + bytes_of(piece, piece->at)),
@@ -144,7 +161,7 @@ static CUresult move(const struct piece *piece)
     if (sends(piece, comm->rank)) result = post(piece);
     if (result == CUDA_SUCCESS && takes(piece, comm->rank)) result = take(piece);
     if (result != CUDA_SUCCESS) return result;
-    return write(piece->task->stream, segment_taken(comm->segment, comm->rank), comm->pieces);
+    return write_all(comm, piece->task->stream, segment_taken, comm->pieces);
 }
 
 /* Finds how the values are combined. */

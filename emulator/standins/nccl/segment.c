@@ -1,4 +1,5 @@
 #include "emulator/standins/nccl/segment.h"
+#include "emulator/standins/standins.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,8 @@ enum { PAGE = 4096, LINE = 64 };
 /* The file, from its first byte on. All zeros: nobody has come. What is written by one rank and
  * read by another is atomic. */
 struct rank {
-    _Alignas(LINE) uint32_t posted, taken; /* by the rank's streams */
+    /* By the rank's streams, for each rank that waits for it. */
+    _Alignas(LINE) uint32_t posted[SEGMENT_RANKS], taken[SEGMENT_RANKS];
     _Alignas(LINE) uint32_t present;
     CUuuid device;
     struct segment_split splits[2]; /* a rank is at most one split ahead of another */
@@ -130,8 +132,10 @@ CUresult segment_register(struct segment *segment)
     if (segment->address == 0)
         result = cuMemHostRegister(segment->shared, segment->size,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
-    if (result == CUDA_SUCCESS && segment->address == 0)
+    if (result == CUDA_SUCCESS && segment->address == 0) {
+        standin_private(segment->shared);
         result = cuMemHostGetDevicePointer(&segment->address, segment->shared, 0);
+    }
     pthread_mutex_unlock(&segments.lock);
     return result;
 }
@@ -200,14 +204,14 @@ CUdeviceptr segment_slot(const struct segment *segment, unsigned rank, uint32_t 
            ((CUdeviceptr)(piece % SEGMENT_SLOTS) * segment->ranks + rank) * SEGMENT_SLOT;
 }
 
-CUdeviceptr segment_posted(const struct segment *segment, unsigned rank)
+CUdeviceptr segment_posted(const struct segment *segment, unsigned rank, unsigned reader)
 {
-    return address_of(segment, &segment->shared->rank[rank].posted);
+    return address_of(segment, &segment->shared->rank[rank].posted[reader]);
 }
 
-CUdeviceptr segment_taken(const struct segment *segment, unsigned rank)
+CUdeviceptr segment_taken(const struct segment *segment, unsigned rank, unsigned reader)
 {
-    return address_of(segment, &segment->shared->rank[rank].taken);
+    return address_of(segment, &segment->shared->rank[rank].taken[reader]);
 }
 
 CUdeviceptr segment_pair_slot(const struct segment *segment, unsigned from, unsigned to,
@@ -310,17 +314,23 @@ bool segment_is_aborted(const struct segment *segment)
     return read_of(&segment->shared->aborted) != 0;
 }
 
+enum { RELEASED = 1 << 30 }; /* beyond any number that is waited for */
+
+/* Once: twice would be behind all numbers again. */
 static void release(uint32_t *number)
 {
-    __atomic_fetch_add(number, SEGMENT_RELEASED, __ATOMIC_ACQ_REL);
+    uint32_t now = read_of(number);
+    while (now < RELEASED && !__atomic_compare_exchange_n(number, &now, now + RELEASED, false,
+                                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        continue;
 }
 
 void segment_release(struct segment *segment, unsigned rank)
 {
-    release(&segment->shared->rank[rank].posted);
-    release(&segment->shared->rank[rank].taken);
     for (unsigned k = 0; k < segment->ranks; k++) {
-        release(&pair_of(segment, rank, k)->sent);
-        release(&pair_of(segment, k, rank)->received);
+        release(&segment->shared->rank[k].posted[rank]);
+        release(&segment->shared->rank[k].taken[rank]);
+        release(&pair_of(segment, k, rank)->sent);
+        release(&pair_of(segment, rank, k)->received);
     }
 }

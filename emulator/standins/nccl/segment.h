@@ -10,8 +10,9 @@
  * A collective is cut into pieces of at most SEGMENT_SLOT bytes, which all ranks count alike. A
  * rank puts piece k into its slot k % SEGMENT_SLOTS once every rank has taken piece k -
  * SEGMENT_SLOTS, then writes `posted`; the others take it from there, and write `taken`. What one
- * rank sends to another goes the same way by a slot of that pair. The numbers are compared
- * cyclically, as by CU_STREAM_WAIT_VALUE_GEQ.
+ * rank sends to another goes the same way by a slot of that pair. There is a number for each rank
+ * that waits for it, so that one that gives up can let its own streams go on and nobody else's.
+ * The numbers are compared cyclically, as by CU_STREAM_WAIT_VALUE_GEQ.
  */
 #ifndef OVERLAP_STANDINS_NCCL_SEGMENT_H
 #define OVERLAP_STANDINS_NCCL_SEGMENT_H
@@ -67,8 +68,8 @@ CUresult segment_register(struct segment *segment);
 
 /* Addresses for the device. */
 CUdeviceptr segment_slot(const struct segment *segment, unsigned rank, uint32_t piece);
-CUdeviceptr segment_posted(const struct segment *segment, unsigned rank);
-CUdeviceptr segment_taken(const struct segment *segment, unsigned rank);
+CUdeviceptr segment_posted(const struct segment *segment, unsigned rank, unsigned reader);
+CUdeviceptr segment_taken(const struct segment *segment, unsigned rank, unsigned reader);
 CUdeviceptr segment_pair_slot(const struct segment *segment, unsigned from, unsigned to,
                               uint32_t piece);
 CUdeviceptr segment_sent(const struct segment *segment, unsigned from, unsigned to);
@@ -90,8 +91,7 @@ bool segment_split(struct segment *segment, unsigned rank, const struct segment_
 /* A rank has failed, or given up. */
 void segment_abort(struct segment *segment);
 bool segment_is_aborted(const struct segment *segment);
-/* Lets all go on who wait for what `rank` writes, whatever the piece or message. */
+/* Lets `rank` go on, whatever the piece or message that it waits for. */
 void segment_release(struct segment *segment, unsigned rank);
-enum { SEGMENT_RELEASED = 1 << 30 }; /* beyond a number that others may wait for */
 
 #endif
