@@ -28,18 +28,6 @@ static bool is_listed(const struct trace_record *finding, const enum trace_findi
     return false;
 }
 
-/* What was found, before and after repetitions are folded, in the records' order. */
-struct findings {
-    struct trace_folded *all, *distinct;
-    size_t count, distinct_count;
-};
-
-static void findings_free(struct findings *findings)
-{
-    free(findings->all);
-    free(findings->distinct);
-}
-
 /* The line of the student's from which a record comes. */
 struct origin {
     struct place place;
@@ -56,20 +44,19 @@ static int compare_origins(const void *a, const void *b)
 
 /* Numbers the calls by their lines: a template has its code once for each type, a macro and a
  * function that is inlined once for each use. False: no memory. */
-static bool number_calls(const struct evidence *evidence, struct findings *findings)
+static bool number_calls(const struct evidence *evidence, struct trace_folded *rows, size_t count)
 {
     enum { KNOWN = 1 }; /* added to twice the number of a line; an address is doubled alone */
-    struct origin *origins = calloc(findings->count + 1, sizeof *origins);
+    struct origin *origins = calloc(count + 1, sizeof *origins);
     size_t known = 0, number = 0;
 
     if (origins == NULL) return false;
-    for (size_t i = 0; i < findings->count; i++) {
-        struct trace_folded *row = &findings->all[i];
+    for (size_t i = 0; i < count; i++) {
         struct origin *origin = &origins[known];
-        row->call = row->record->caller * 2;
-        origin->row = row;
-        if (findings->count > MOST_COMPARED) continue;
-        known += evidence_student_place(evidence, row->record, &origin->place) &&
+        rows[i].call = rows[i].record->caller * 2;
+        origin->row = &rows[i];
+        if (count > MOST_COMPARED) continue;
+        known += evidence_student_place(evidence, rows[i].record, &origin->place) &&
                  origin->place.line != 0;
     }
     qsort(origins, known, sizeof *origins, compare_origins);
@@ -81,49 +68,27 @@ static bool number_calls(const struct evidence *evidence, struct findings *findi
     return true;
 }
 
-/* Collects the listed findings. False: no memory. */
-static bool find_all(const struct evidence *evidence, enum trace_kind class,
-                     const enum trace_finding_kind_id *kinds, struct findings *findings)
+/* Returns the listed findings in their order, repetitions folded. The caller frees them. NULL: no
+ * memory. */
+static struct trace_folded *distinct_findings(const struct evidence *evidence,
+                                              enum trace_kind class,
+                                              const enum trace_finding_kind_id *kinds,
+                                              size_t *count)
 {
     struct query query = {.kind = class};
-    const size_t most = evidence->trace.count + 1;
+    struct trace_folded *found = calloc(evidence->trace.count + 1, sizeof *found);
+    size_t all = 0;
 
-    *findings = (struct findings){.all = calloc(most, sizeof *findings->all),
-                                  .distinct = calloc(most, sizeof *findings->distinct)};
-    if (findings->all == NULL || findings->distinct == NULL) return false;
+    if (found == NULL) return NULL;
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;)
         if (is_listed(r, kinds))
-            findings->all[findings->count++] =
-                (struct trace_folded){.record = r, .count = r->count};
-    if (!number_calls(evidence, findings)) return false;
-    memcpy(findings->distinct, findings->all, findings->count * sizeof *findings->all);
-    findings->distinct_count = trace_fold(findings->distinct, findings->count);
-    return true;
-}
-
-/* Names the instantiations of a template in which the finding was seen, "run<float>, run<double>".
- * Returns their number. */
-static size_t instantiations_of(const struct evidence *evidence, const struct findings *findings,
-                                const struct trace_folded *distinct, char *text, size_t size)
-{
-    size_t used = 0, count = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < findings->count && findings->count <= MOST_COMPARED; i++) {
-        const struct trace_folded *row = &findings->all[i];
-        char name[sizeof((struct place *)0)->function + 2];
-        struct place place;
-        if (row->call != distinct->call ||
-            trace_finding_kind(row->record) != trace_finding_kind(distinct->record) ||
-            !evidence_student_place(evidence, row->record, &place) ||
-            strchr(place.function, '<') == NULL)
-            continue;
-        snprintf(name, sizeof name, "%s%s", count > 0 ? ", " : "", place.function);
-        if (strstr(text, place.function) != NULL || used + strlen(name) >= size) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s", name);
-        count++;
+            found[all++] = (struct trace_folded){.record = r, .count = r->count};
+    if (!number_calls(evidence, found, all)) {
+        free(found);
+        return NULL;
     }
-    return count;
+    *count = trace_fold(found, all);
+    return found;
 }
 
 /* Device code carries its own file name, as the compiler was given it. The place is the student's
@@ -244,24 +209,18 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
                           enum trace_kind class, const enum trace_finding_kind_id *kinds,
                           const char *before)
 {
-    struct findings findings;
-    const bool whole = find_all(evidence, class, kinds, &findings);
+    size_t count = 0;
+    struct trace_folded *findings = distinct_findings(evidence, class, kinds, &count);
 
-    if (!whole) verdict_skip(verdict, "there is no memory to look at what was found");
-    for (size_t i = 0; whole && i < findings.distinct_count; i++) {
-        const struct trace_folded *found = &findings.distinct[i];
-        const struct trace_record *r = found->record;
+    if (findings == NULL) verdict_skip(verdict, "there is no memory to look at what was found");
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_record *r = findings[i].record;
         fail_with_finding(verdict, evidence, r, before);
         const struct trace_finding_kind *kind = trace_finding_kind(r);
         verdict_kind(verdict, kind->name);
-        char names[300], times[400] = "";
-        const size_t count = instantiations_of(evidence, &findings, found, names, sizeof names);
-        if (count > 1)
-            snprintf(times, sizeof times,
-                     _("It was seen %" PRIu64 " times, in %zu instantiations of the template: %s."),
-                     found->count, count, names);
-        else if (found->count > 1)
-            snprintf(times, sizeof times, _("It was seen %" PRIu64 " times."), found->count);
+        char times[64] = "";
+        if (findings[i].count > 1)
+            snprintf(times, sizeof times, _("It was seen %" PRIu64 " times."), findings[i].count);
         if (kind->why != NULL) {
             verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", _(kind->why));
             verdict_hint(verdict, "%s", _(hint_of(evidence, r)));
@@ -269,7 +228,7 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
             verdict_why(verdict, "%s", times);
         }
     }
-    findings_free(&findings);
+    free(findings);
 }
 
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
