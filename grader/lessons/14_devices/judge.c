@@ -563,9 +563,10 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
         if (!all_steps_right(verdict, &evidence->repeats[i])) return;
     verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict))
-        verdict_hint(verdict, "Devices.DevicesWorkSideBySide says whether the devices wait for "
-                              "each other. If they do not: is anything made anew in each step, or "
-                              "moved that could stay?");
+        verdict_hint(verdict,
+                     "Devices.DevicesWorkSideBySide says whether the devices wait for "
+                     "each other. If they do not: is a step one launch for each device? Is "
+                     "anything made anew in it, or moved that could stay?");
 }
 
 /* A finding names two places and is the cause of a wrong value, so its check comes first. */
