@@ -132,16 +132,12 @@ static void place_sweep(struct place *place, bool (*drop)(void *user, struct tou
     place->count = kept;
 }
 
-static bool overlap(const struct races_range *one, const struct races_range *other)
-{
-    return one->first < other->end && other->first < one->end;
-}
-
 /* Returns the index of the first entry from `at` on whose bounds overlap with those of `set`, or
  * the number of entries. */
 static size_t place_next(const struct place *place, size_t at, const struct races_set *set)
 {
-    while (at < place->count && !overlap(&place->entries[at].bounds, &set->bounds)) at++;
+    while (at < place->count && !races_range_overlap(&place->entries[at].bounds, &set->bounds))
+        at++;
     return at;
 }
 
@@ -261,7 +257,7 @@ static bool may_hear(const struct races_actor *one, const struct touch *touch)
     for (size_t i = 0; one->converses && touch->mode != RACES_FREE && i < one->site_count; i++) {
         const struct races_site *site = &one->sites[i];
         if (site->strong && conflict[site->mode][touch->mode] &&
-            overlap(&site->bytes, &touch->set.bounds))
+            races_range_overlap(&site->bytes, &touch->set.bounds))
             return true;
     }
     return false;
@@ -373,7 +369,7 @@ static void drop_covered(struct races *races, struct place *place, const struct 
     size_t i = place_next(place, 0, &by->set), kept = i;
     for (; i < place->count; i++) {
         struct entry *entry = &place->entries[i];
-        if (overlap(&entry->bounds, &by->set.bounds) &&
+        if (races_range_overlap(&entry->bounds, &by->set.bounds) &&
             is_covered(races->timeline, entry->touch, by, op))
             touch_end(entry->touch);
         else

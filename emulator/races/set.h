@@ -13,6 +13,12 @@ struct races_range {
     uint64_t first, end; /* `end` is the first byte outside */
 };
 
+static inline bool races_range_overlap(const struct races_range *one,
+                                       const struct races_range *other)
+{
+    return one->first < other->end && other->first < one->end;
+}
+
 struct races_set {
     struct races_range bounds;  /* the first byte and one past the last; empty: first == end */
     struct races_range *ranges; /* ascending and disjoint; NULL: one range, the bounds, or bits */

@@ -83,31 +83,22 @@ void races_operation_end(struct operation *operation)
 
 /* ---- passing accesses on ------------------------------------------------------------------ */
 
-/* Returns the region's id and sets *base to its first address; 0 and 0 for ordinary host memory. */
-static uint64_t region_of(uint64_t address, uint64_t *base)
+/* Ordinary host memory is one region, of id 0 and from address 0 on. */
+static uint64_t base_of(const struct memory_region *region)
 {
-    const struct memory_region *region = memory_find(address);
-    *base = region != NULL ? region->address : 0;
-    return region != NULL ? region->id : 0;
-}
-
-static bool is_private(uint64_t address)
-{
-    const struct memory_region *region = memory_find(address);
-    return region != NULL && region->is_private;
+    return region != NULL ? region->address : 0;
 }
 
 static void touch(struct timeline_op *op, struct actor *actor, enum races_mode mode,
                   const struct races_rows *rows)
 {
     struct races_set set;
-    uint64_t base;
-    const uint64_t region = region_of(rows->address, &base);
-    if (is_private(rows->address)) return;
-    if (!races_set_rows(&set, rows->address - base, rows->width, rows->pitch, rows->height,
-                        rows->slice, rows->depth))
+    const struct memory_region *region = memory_find(rows->address);
+    if (region != NULL && region->is_private) return;
+    if (!races_set_rows(&set, rows->address - base_of(region), rows->width, rows->pitch,
+                        rows->height, rows->slice, rows->depth))
         return;
-    races_touch(races, op, &actor->base, region, mode, &set);
+    races_touch(races, op, &actor->base, region != NULL ? region->id : 0, mode, &set);
 }
 
 void races_operation(struct operation *operation, enum races_mode mode,
@@ -123,8 +114,7 @@ void races_value(struct operation *operation, uint64_t address, uint64_t size)
     if (races == NULL) return;
     struct actor *actor = actor_in(operation);
     if (actor == NULL) return;
-    uint64_t base;
-    region_of(address, &base);
+    const uint64_t base = base_of(memory_find(address));
     actor->base.converses = true;
     actor->base.sites = malloc(sizeof *actor->base.sites);
     if (actor->base.sites != NULL) {
@@ -375,11 +365,6 @@ static void tell_region(struct operation *operation, const struct exec_footprint
     races_actor_release(&actor->base);
 }
 
-static bool overlap(const struct races_range *one, const struct races_range *other)
-{
-    return one->first < other->end && other->first < one->end;
-}
-
 /* Guards what a kernel has stored, but not where it may have told something. */
 static void guard_sites(const struct operation *operation, const struct races_actor *actor,
                         const struct memory_region *region)
@@ -389,7 +374,8 @@ static void guard_sites(const struct operation *operation, const struct races_ac
         const uint64_t size = site->bytes.end - site->bytes.first;
         bool tells = site->strong;
         for (size_t k = 0; k < actor->site_count && !tells; k++)
-            tells = actor->sites[k].strong && overlap(&actor->sites[k].bytes, &site->bytes);
+            tells =
+                actor->sites[k].strong && races_range_overlap(&actor->sites[k].bytes, &site->bytes);
         if (site->mode == RACES_WRITE && !tells)
             page_guards_raise(
                 operation->op, RACES_WRITE,

@@ -49,16 +49,22 @@ static struct values *values_of(const struct operation *operation)
     return (struct values *)(uintptr_t)operation->payload;
 }
 
-/* The bytes of the value: NULL if no allocation has them, or a managed one, which an H200 refuses.
- */
-static void *bytes_of(const CUstreamBatchMemOpParams *op, unsigned size)
+/* The allocation that has the value's bytes: NULL if none has, or a managed one, which an H200
+ * refuses. */
+static const struct memory_region *region_of(const CUstreamBatchMemOpParams *op, unsigned size)
 {
     const uint64_t address = op->waitValue.address;
     const struct memory_region *region = memory_find(address);
     if (region == NULL || region->kind == MEMORY_MANAGED ||
         region->address + region->size < address + size)
         return NULL;
-    return region->bytes + (address - region->address);
+    return region;
+}
+
+/* The value that is written or waited for. */
+static uint64_t value_of(const CUstreamBatchMemOpParams *op, unsigned size)
+{
+    return size == 4 ? op->waitValue.value : op->waitValue.value64;
 }
 
 /* ---- checks ------------------------------------------------------------------------------ */
@@ -74,7 +80,7 @@ static CUresult check_op(const CUstreamBatchMemOpParams *op)
     const unsigned beside = kind->waits ? CU_STREAM_WAIT_VALUE_FLUSH : 0;
     if (op->waitValue.flags & beside) return CUDA_ERROR_NOT_SUPPORTED; /* CAN_FLUSH_REMOTE_WRITES */
     return op->waitValue.flags > most || op->waitValue.address % kind->size != 0 ||
-                   bytes_of(op, kind->size) == NULL
+                   region_of(op, kind->size) == NULL
                ? CUDA_ERROR_INVALID_VALUE
                : CUDA_SUCCESS;
 }
@@ -96,7 +102,7 @@ static uint64_t value_at(const void *bytes, unsigned size)
 
 static bool has_come(const CUstreamBatchMemOpParams *op, unsigned size, uint64_t have)
 {
-    const uint64_t want = size == 4 ? op->waitValue.value : op->waitValue.value64;
+    const uint64_t want = value_of(op, size);
     const uint64_t all = size == 4 ? UINT32_MAX : UINT64_MAX;
     switch (op->waitValue.flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
     case CU_STREAM_WAIT_VALUE_GEQ:
@@ -116,33 +122,30 @@ static bool has_come(const CUstreamBatchMemOpParams *op, unsigned size, uint64_t
 /* ---- who wrote it ------------------------------------------------------------------------ */
 
 /* Returns the entry of a value at the place, which may hold another one. */
-static struct written *entry_of(const struct memory_region *region, uint64_t address,
-                                uint64_t value)
+static struct written *entry_of(const struct memory_region *region, uint64_t offset, uint64_t value)
 {
-    uint64_t hash = hash_add(hash_add(HASH_START, region->id), address - region->address);
+    uint64_t hash = hash_add(hash_add(HASH_START, region->id), offset);
     if (region->is_private) hash = hash_add(hash, value);
     return &places.written[hash % PLACES];
 }
 
-static void note_write(struct operation *operation, uint64_t address, uint64_t value)
+static void note_write(const struct operation *operation, const struct memory_region *region,
+                       uint64_t offset, uint64_t value)
 {
-    const struct memory_region *region = memory_find(address);
-    struct written *entry = entry_of(region, address, value);
+    struct written *entry = entry_of(region, offset, value);
     timeline_op_release(entry->op);
-    *entry = (struct written){region->id, address - region->address, value,
-                              timeline_op_retain(operation->op)};
+    *entry = (struct written){region->id, offset, value, timeline_op_retain(operation->op)};
 }
 
 /* The wait for `wanted` has read `value`. If a stream has written it, the wait follows that write;
  * the host, which may have written the same, is followed as well. Otherwise nobody knows what led
  * to it. In private memory only the write of the value that was wanted counts, though the writer
  * may have written more since: another process's has no order with anything here. */
-static void follow_writer(struct operation *operation, uint64_t address, uint64_t wanted,
-                          uint64_t value)
+static void follow_writer(const struct operation *operation, const struct memory_region *region,
+                          uint64_t offset, uint64_t wanted, uint64_t value)
 {
-    const struct memory_region *region = memory_find(address);
-    const uint64_t offset = address - region->address, meant = region->is_private ? wanted : value;
-    const struct written *entry = entry_of(region, address, meant);
+    const uint64_t meant = region->is_private ? wanted : value;
+    const struct written *entry = entry_of(region, offset, meant);
     const bool is_known = entry->op != NULL && entry->memory == region->id &&
                           entry->offset == offset && entry->value == meant;
     if (is_known) timeline_join(operation->op, entry->op);
@@ -158,31 +161,32 @@ static enum timeline_ran run_op(struct operation *operation, const CUstreamBatch
 {
     const struct value_kind *kind = &kinds[op->operation];
     if (kind->size == 0) return TIMELINE_RAN;
-    void *bytes = bytes_of(op, kind->size);
-    if (bytes == NULL) {
+    const struct memory_region *region = region_of(op, kind->size);
+    if (region == NULL) {
         struct trace_record found =
             finding_at_work(FINDING_VALUE_AFTER_FREE, &operation->record, operation->stream_caller);
         found.code = CUDA_ERROR_ILLEGAL_ADDRESS;
         finding_address(&found, op->waitValue.address);
         return operation_fail(operation, &found);
     }
+    const uint64_t offset = op->waitValue.address - region->address;
+    const uint64_t value = value_of(op, kind->size);
+    void *bytes = region->bytes + offset;
     if (kind->waits) {
         const uint64_t have = value_at(bytes, kind->size);
         if (!has_come(op, kind->size, have)) return TIMELINE_NOT_YET;
-        follow_writer(operation, op->waitValue.address,
-                      kind->size == 4 ? op->waitValue.value : op->waitValue.value64, have);
+        follow_writer(operation, region, offset, value, have);
         return TIMELINE_RAN;
     }
-    if (!memory_find(op->writeValue.address)->is_private) {
+    if (!region->is_private) {
         findings_value(operation, op->writeValue.address, kind->size);
         findings_communicates(operation->op); /* before the host can see it */
     }
     if (kind->size == 4)
-        __atomic_store_n((uint32_t *)bytes, op->writeValue.value, __ATOMIC_RELEASE);
+        __atomic_store_n((uint32_t *)bytes, (uint32_t)value, __ATOMIC_RELEASE);
     else
-        __atomic_store_n((uint64_t *)bytes, op->writeValue.value64, __ATOMIC_RELEASE);
-    note_write(operation, op->writeValue.address,
-               kind->size == 4 ? op->writeValue.value : op->writeValue.value64);
+        __atomic_store_n((uint64_t *)bytes, value, __ATOMIC_RELEASE);
+    note_write(operation, region, offset, value);
     return TIMELINE_RAN;
 }
 

@@ -120,6 +120,10 @@ struct nccl_task {
 void nccl_begin(const char *name, const void *caller);
 int nccl_end(enum nccl_result result);
 
+/* Public; ncclCommInitAll makes a group of its own. */
+int ncclGroupStart(void);
+int ncclGroupEnd(void);
+
 /* Runs the task, or adds it to the thread's group. */
 enum nccl_result nccl_put(const struct nccl_task *task);
 

@@ -201,11 +201,10 @@ STANDIN_PUBLIC int ncclCommInitRankScalable(struct ncclComm **made, int ranks, i
 /* ---- all devices of a process ----------------------------------------------------------------
  */
 
-static bool is_twice(int count, const int *devices, int at)
+static bool is_twice(const int *devices, int at)
 {
     for (int k = 0; k < at; k++)
         if (devices[k] == devices[at]) return true;
-    (void)count;
     return false;
 }
 
@@ -224,9 +223,6 @@ static enum nccl_result make_on(struct ncclComm **made, int count, const struct 
     return result;
 }
 
-int ncclGroupStart(void);
-int ncclGroupEnd(void);
-
 static enum nccl_result make_each(struct ncclComm **made, int count, const int *devices,
                                   const void *caller)
 {
@@ -240,7 +236,7 @@ static enum nccl_result make_each(struct ncclComm **made, int count, const int *
         const int device = devices != NULL ? devices[k] : k;
         if (device < 0 || device >= present)
             result = nccl_fail(NCCL_INVALID_ARGUMENT, "device %d of %d devices", device, present);
-        else if (devices != NULL && is_twice(count, devices, k))
+        else if (devices != NULL && is_twice(devices, k))
             result =
                 nccl_misuse("device %d is given twice: each rank needs one of its own", device);
     }

@@ -58,7 +58,7 @@ void segment_close(struct segment *segment);
 /* Says that `rank`, on the device with that UUID, has come. Returns false if the rank or the device
  * is there already; *other is who has it. */
 bool segment_arrive(struct segment *segment, unsigned rank, const CUuuid *device, unsigned *other);
-/* Whether all have come. */
+/* Whether all have come: then the file's name goes. */
 bool segment_is_complete(const struct segment *segment);
 /* The lowest rank that has not come. */
 unsigned segment_missing(const struct segment *segment);
