@@ -104,10 +104,23 @@ static bool cache_root(char *root)
            snprintf(root, PATH_MAX, "%s/.cache/overlap", home) < PATH_MAX;
 }
 
+/* Nobody else may write where machine code is kept. Where no folder can be made, none is kept. */
+static bool set_native_cache(const char *root)
+{
+    char path[PATH_ROOM];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/native", root);
+    if (getenv("OVERLAP_NATIVE_CACHE") != NULL || !make_folders(path)) return true;
+    if (stat(path, &status) != 0 || status.st_uid != geteuid()) return true;
+    if ((status.st_mode & 077) != 0 && chmod(path, 0700) != 0) return true;
+    return setenv("OVERLAP_NATIVE_CACHE", path, 1) == 0;
+}
+
 static bool set_caches(const char *temporary)
 {
     char root[PATH_MAX], path[PATH_ROOM];
     const bool rooted = cache_root(root);
+    if (rooted && !set_native_cache(root)) return false;
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         const char *chosen = getenv(caches[i].variable);
         bool made = false;

@@ -62,6 +62,7 @@ enum exec_heated { EXEC_HEATED_WARPS, EXEC_HEATED_LONE, EXEC_HEATED };
 struct exec_heat {
     uint64_t executed[EXEC_HEATED]; /* warp instructions */
     uint64_t enough[EXEC_HEATED];   /* UINT64_MAX: `hot` is not called any more */
+    bool always;                    /* it is compiled before it first runs */
     void (*hot)(const struct exec_function *function, enum exec_heated by, uint32_t row_lanes);
     struct exec_native *native; /* its machine code; NULL: none */
 };

@@ -47,6 +47,10 @@ enum exec_native_use {
     EXEC_NATIVE_ALWAYS /* each function, before it first runs */
 };
 void exec_native_use(enum exec_native_use use);
+/* Keeps machine code in a folder, for later runs of programs with the same functions; NULL, the
+ * default: in none. What is in the folder is executed: nobody else should be able to write to it.
+ * To be called before the first program is created. */
+void exec_native_keep(const char *folder);
 /* Returns how many stretches of the program's instructions have machine code by now. */
 size_t exec_native_stretches(const struct exec_program *program);
 

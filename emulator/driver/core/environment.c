@@ -7,6 +7,8 @@
  *   OVERLAP_GPU                the GPU that the virtual clock models: h100, ... (trace/gpus.h)
  *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless
  *   OVERLAP_NATIVE             off (default), on, always: machine code of hot kernels
+ *   OVERLAP_NATIVE_CACHE       a folder in which that code is kept between runs; none if not set,
+ *                              or with CUDA_CACHE_DISABLE=1
  *   OVERLAP_TURNS              on: host threads enter the device in turns (entry/turns.c)
  *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; default 8
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
@@ -210,7 +212,9 @@ static void native_read(void)
 {
     static const char *const names[] = {
         [EXEC_NATIVE_OFF] = "off", [EXEC_NATIVE_ON] = "on", [EXEC_NATIVE_ALWAYS] = "always"};
-    const char *text = getenv("OVERLAP_NATIVE");
+    const char *text = getenv("OVERLAP_NATIVE"), *disable = getenv("CUDA_CACHE_DISABLE");
+    exec_native_keep(disable != NULL && !strcmp(disable, "1") ? NULL
+                                                              : getenv("OVERLAP_NATIVE_CACHE"));
     exec_native_use(EXEC_NATIVE_OFF);
     if (text == NULL || *text == '\0') return;
     for (unsigned use = 0; use < sizeof names / sizeof *names; use++) {

@@ -6,6 +6,11 @@ void exec_native_use(enum exec_native_use use)
     (void)use;
 }
 
+void exec_native_keep(const char *folder)
+{
+    (void)folder;
+}
+
 size_t exec_native_stretches(const struct exec_program *program)
 {
     (void)program;

@@ -280,7 +280,7 @@ void native_lone_meets(struct native_translation *t, size_t index)
     const struct exec_inst *inst = &t->unit->function->code[index];
     if (index == t->region->enter) return;
     LLVMBasicBlockRef met = native_new_block(t), next = native_new_block(t);
-    LLVMValueRef here = native_pointer(t, native_executed(t, inst));
+    LLVMValueRef here = native_executed(t, inst);
     native_expect(t, t->llvm->BuildCondBr(
                          t->builder, t->llvm->BuildICmp(t->builder, LLVMIntUGT, t->limit, here, ""),
                          next, met));

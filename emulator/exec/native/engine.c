@@ -1,4 +1,4 @@
-/* From a module to machine code: LLVM's passes, the host's processor, and the engine. */
+/* From a module to an object file: LLVM's passes, and the host's processor. */
 #include "emulator/exec/native/private.h"
 
 #include <string.h>
@@ -42,15 +42,25 @@ bool native_optimise(const struct llvm *llvm, LLVMContextRef context, LLVMModule
         "loop-mssa(licm),gvn,dse,instcombine,simplifycfg,adce)");
 }
 
-LLVMExecutionEngineRef native_engine(const struct llvm *llvm, LLVMModuleRef module)
+/* ---- objects --------------------------------------------------------------------------------- */
+
+LLVMMemoryBufferRef native_emit(const struct llvm *llvm, LLVMModuleRef module)
 {
-    struct LLVMMCJITCompilerOptions options;
-    LLVMExecutionEngineRef engine = NULL;
-    char *message = NULL;
-    llvm->InitializeMCJITCompilerOptions(&options, sizeof options);
-    options.OptLevel = 2;
-    if (!llvm->CreateMCJITCompilerForModule(&engine, module, &options, sizeof options, &message))
-        return engine;
+    char *triple = llvm->GetDefaultTargetTriple(), *message = NULL;
+    char *cpu = llvm->GetHostCPUName(), *features = llvm->GetHostCPUFeatures();
+    LLVMTargetRef target = NULL;
+    LLVMTargetMachineRef machine = NULL;
+    LLVMMemoryBufferRef object = NULL;
+    if (!llvm->GetTargetFromTriple(triple, &target, &message))
+        machine = llvm->CreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
+                                            LLVMRelocPIC, LLVMCodeModelSmall);
+    if (machine != NULL &&
+        llvm->TargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object))
+        object = NULL;
+    if (machine != NULL) llvm->DisposeTargetMachine(machine);
     llvm->DisposeMessage(message);
-    return NULL;
+    llvm->DisposeMessage(features);
+    llvm->DisposeMessage(cpu);
+    llvm->DisposeMessage(triple);
+    return object;
 }

@@ -16,8 +16,7 @@ enum {
 static void leave_for(const struct native_translation *t, LLVMBasicBlockRef way,
                       const struct exec_inst *pc, int step)
 {
-    native_store(t, t->warp, offsetof(struct exec_warp, pc),
-                 native_pointer(t, native_executed(t, pc)));
+    native_store(t, t->warp, offsetof(struct exec_warp, pc), native_executed(t, pc));
     t->llvm->BuildStore(t->builder, native_number(t, (uint64_t)step), t->step);
     t->llvm->BuildBr(t->builder, way);
 }
@@ -50,7 +49,7 @@ void native_leave_by(struct native_translation *t, const struct exec_inst *inst)
         return;
     }
     memcpy(&run, &inst->run, sizeof run);
-    t->llvm->BuildStore(t->builder, native_pointer(t, native_executed(t, inst)), t->last);
+    t->llvm->BuildStore(t->builder, native_executed(t, inst), t->last);
     t->llvm->BuildStore(t->builder, native_pointer(t, run), t->run);
     copy_out(t, inst);
     leave_for(t, t->end, inst + 1, EXEC_GO);
@@ -70,7 +69,7 @@ LLVMValueRef native_call_inst(const struct native_translation *t, const struct e
 {
     void *run;
     memcpy(&run, &inst->run, sizeof run);
-    return native_call(t, native_pointer(t, run), native_pointer(t, native_executed(t, inst)));
+    return native_call(t, native_pointer(t, run), native_executed(t, inst));
 }
 
 /* Emits a call of a function of machine/ that returns a `result`. */
@@ -93,7 +92,7 @@ void native_part(const struct native_translation *t, LLVMValueRef lanes, const s
                exec_split},
            sizeof split);
     LLVMValueRef arguments[] = {
-        t->warp, lanes, native_pointer(t, native_executed(t, pc)),
+        t->warp, lanes, native_executed(t, pc),
         native_load(t, t->warp, offsetof(struct exec_warp, frame), t->bytes)};
     call_machine(t, split, t->llvm->VoidTypeInContext(t->unit->context), arguments, 4);
 }
@@ -123,7 +122,7 @@ static void go_to_next(const struct native_translation *t,
     const struct exec_inst *first = &t->unit->function->code[t->region->enter];
     void *next;
     memcpy(&next, &ask, sizeof next);
-    LLVMValueRef here[] = {t->warp, native_pointer(t, native_executed(t, first))};
+    LLVMValueRef here[] = {t->warp, native_executed(t, first)};
     LLVMValueRef warp = call_machine(t, next, t->bytes, here, 2);
     t->llvm->BuildCondBr(
         t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, warp, native_pointer(t, NULL), ""),
@@ -208,10 +207,18 @@ LLVMValueRef native_guard_of(const struct native_translation *t, const struct ex
 static LLVMValueRef constant_of(const struct native_translation *t, const struct exec_inst *inst)
 {
     enum { WORDS = sizeof *inst / sizeof(uint64_t) };
+    static const size_t pointers[] = {offsetof(struct exec_inst, run),
+                                      offsetof(struct exec_inst, inner),
+                                      offsetof(struct exec_inst, extra)};
     uint64_t words[WORDS];
     LLVMValueRef values[WORDS];
     memcpy(words, inst, sizeof words);
     for (size_t k = 0; k < WORDS; k++) values[k] = t->llvm->ConstInt(t->wide, words[k], false);
+    for (size_t k = 0; k < sizeof pointers / sizeof *pointers; k++) {
+        const size_t at = pointers[k] / sizeof *words;
+        LLVMValueRef address = native_pointer(t, (const void *)(uintptr_t)words[at]);
+        values[at] = t->llvm->ConstPtrToInt(address, t->wide);
+    }
     LLVMValueRef list = t->llvm->ConstArray(t->wide, values, WORDS);
     LLVMValueRef global = t->llvm->AddGlobal(t->unit->module, t->llvm->TypeOf(list), "inst");
     t->llvm->SetInitializer(global, list);
@@ -460,8 +467,7 @@ static void call_handler(struct native_translation *t, const struct exec_inst *i
     t->pending++;
     native_count_pending(t);
     native_count_accesses(t);
-    native_store(t, t->warp, offsetof(struct exec_warp, pc),
-                 native_pointer(t, native_executed(t, inst + 1)));
+    native_store(t, t->warp, offsetof(struct exec_warp, pc), native_executed(t, inst + 1));
     for (size_t k = 0; k < t->slot_count; k++)
         if (t->slots[k].writes && names(inst, &t->slots[k]))
             native_copy_slot(t, &t->slots[k], true);

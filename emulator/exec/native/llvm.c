@@ -46,7 +46,6 @@ static void load(void)
         memcpy(&start, &address, sizeof start);
         start();
     }
-    library.functions.LinkInMCJIT();
     library.there = true;
 }
 

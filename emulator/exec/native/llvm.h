@@ -8,9 +8,9 @@
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
-#include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -23,7 +23,6 @@
     X(AddCallSiteAttribute)                                                                        \
     X(AddFunction)                                                                                 \
     X(AddGlobal)                                                                                   \
-    X(AddGlobalMapping)                                                                            \
     X(AppendBasicBlockInContext)                                                                   \
     X(ArrayType)                                                                                   \
     X(BuildAdd)                                                                                    \
@@ -55,37 +54,40 @@
     X(ConstArray)                                                                                  \
     X(ConstInt)                                                                                    \
     X(ConstIntGetZExtValue)                                                                        \
-    X(ConstIntToPtr)                                                                               \
     X(ConstNull)                                                                                   \
+    X(ConstPtrToInt)                                                                               \
     X(ConstVector)                                                                                 \
     X(ContextCreate)                                                                               \
     X(ContextDispose)                                                                              \
     X(CountBasicBlocks)                                                                            \
     X(CreateBuilderInContext)                                                                      \
     X(CreateEnumAttribute)                                                                         \
-    X(CreateMCJITCompilerForModule)                                                                \
     X(CreateMemoryBufferWithMemoryRange)                                                           \
+    X(CreateMemoryBufferWithMemoryRangeCopy)                                                       \
     X(CreatePassBuilderOptions)                                                                    \
     X(CreateStringAttribute)                                                                       \
+    X(CreateTargetMachine)                                                                         \
     X(DeleteGlobal)                                                                                \
     X(DisposeBuilder)                                                                              \
     X(DisposeErrorMessage)                                                                         \
-    X(DisposeExecutionEngine)                                                                      \
     X(DisposeMemoryBuffer)                                                                         \
     X(DisposeMessage)                                                                              \
     X(DisposeModule)                                                                               \
     X(DisposePassBuilderOptions)                                                                   \
+    X(DisposeTargetMachine)                                                                        \
     X(FunctionType)                                                                                \
     X(GetAsString)                                                                                 \
     X(GetBitcodeModuleInContext2)                                                                  \
+    X(GetBufferSize)                                                                               \
+    X(GetBufferStart)                                                                              \
     X(GetCalledValue)                                                                              \
+    X(GetDefaultTargetTriple)                                                                      \
     X(GetElementAsConstant)                                                                        \
     X(GetEnumAttributeKindForName)                                                                 \
     X(GetErrorMessage)                                                                             \
     X(GetFirstBasicBlock)                                                                          \
     X(GetFirstFunction)                                                                            \
     X(GetFirstInstruction)                                                                         \
-    X(GetFunctionAddress)                                                                          \
     X(GetHostCPUFeatures)                                                                          \
     X(GetHostCPUName)                                                                              \
     X(GetICmpPredicate)                                                                            \
@@ -103,11 +105,11 @@
     X(GetNumOperands)                                                                              \
     X(GetOperand)                                                                                  \
     X(GetParam)                                                                                    \
+    X(GetTargetFromTriple)                                                                         \
     X(GetUndef)                                                                                    \
     X(GetValueName2)                                                                               \
     X(GetVectorSize)                                                                               \
     X(GlobalGetValueType)                                                                          \
-    X(InitializeMCJITCompilerOptions)                                                              \
     X(InstructionEraseFromParent)                                                                  \
     X(Int32TypeInContext)                                                                          \
     X(Int64TypeInContext)                                                                          \
@@ -122,7 +124,6 @@
     X(IsAShuffleVectorInst)                                                                        \
     X(IsDeclaration)                                                                               \
     X(IsNull)                                                                                      \
-    X(LinkInMCJIT)                                                                                 \
     X(LinkModules2)                                                                                \
     X(MDNodeInContext)                                                                             \
     X(MDStringInContext)                                                                           \
@@ -130,8 +131,6 @@
     X(PointerType)                                                                                 \
     X(PositionBuilderAtEnd)                                                                        \
     X(PositionBuilderBefore)                                                                       \
-    X(PrintModuleToFile)                                                                           \
-    X(RemoveStringAttributeAtIndex)                                                                \
     X(ReplaceAllUsesWith)                                                                          \
     X(RunPasses)                                                                                   \
     X(SetAlignment)                                                                                \
@@ -140,10 +139,11 @@
     X(SetLinkage)                                                                                  \
     X(SetMetadata)                                                                                 \
     X(SetValueName2)                                                                               \
+    X(TargetMachineEmitToMemoryBuffer)                                                             \
     X(TypeOf)                                                                                      \
     X(VectorType)                                                                                  \
-    X(VerifyModule)                                                                                \
-    X(VoidTypeInContext)
+    X(VoidTypeInContext)                                                                           \
+    X(WriteBitcodeToMemoryBuffer)
 
 struct llvm {
 #define LLVM_FIELD(name) __typeof__(LLVM##name) *name;

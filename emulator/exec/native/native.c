@@ -16,6 +16,9 @@ enum {
      * function that has run for long mostly goes on for long. */
     ENOUGH = 16 << 20,
     ENOUGH_EACH = 256 << 10,
+    /* After 1/LOOK_PART as many it is looked for among the code that earlier runs have left; what
+     * earlier runs executed counts as well. */
+    LOOK_PART = 16,
     /* Versions for other warps are made after 1/OTHERS_EACH as many entries into regions whose code
      * does not serve the warp. */
     OTHERS_EACH = 32,
@@ -30,16 +33,24 @@ enum {
 
 static struct {
     enum exec_native_use use;
-    pthread_mutex_t lock; /* held while a function is compiled, and for good once `closed` */
+    pthread_mutex_t lock; /* held while a function is compiled, and for good once LLVM ends */
     bool ends;            /* close_for_good will be called at exit */
-    bool closed;          /* atomic: it has been */
 } native = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* One LLVM engine: the code of all or some regions of a function. */
+/* The code of all or some regions of a function. */
 struct code {
     struct code *next;
-    LLVMExecutionEngineRef engine;
-    LLVMContextRef context;
+    struct native_code *linked;
+};
+
+/* What code is made for. */
+enum aim { FOR_WARPS = EXEC_HEATED_WARPS, FOR_LONE = EXEC_HEATED_LONE, FOR_OTHERS, AIMS };
+
+/* The search for code that an earlier run has left. */
+struct search {
+    bool over; /* there is none */
+    struct native_key key;
+    uint64_t before; /* how much earlier runs have done without it */
 };
 
 /* The machine code of one function. */
@@ -55,6 +66,7 @@ struct exec_native {
     bool whole;              /* the code for full warps exists: atomic */
     unsigned parts;          /* of a warp, for steps: 1 or NATIVE_HALVES */
     uint64_t others, enough; /* entries by other warps, and how many cause code */
+    struct search searches[AIMS];
 };
 
 static exec_handler run_others;
@@ -66,11 +78,12 @@ static void name_region(char name[NAME_ROOM], const struct native_region *region
     snprintf(name, NAME_ROOM, "native_%u", (unsigned)region->enter);
 }
 
-static bool optimise(struct native_unit *unit, const struct native_region *regions, size_t count)
+static bool optimise(struct native_unit *unit, const struct native_region *regions, size_t count,
+                     struct native_names *called)
 {
     char name[NAME_ROOM];
     if (!native_pass(unit->llvm, unit->module, NATIVE_INLINE) ||
-        !native_shared_take(unit->llvm, unit->module) ||
+        !native_shared_take(unit->llvm, unit->module, called) ||
         !native_pass(unit->llvm, unit->module, NATIVE_SIMPLIFY))
         return false;
     for (size_t k = 0; k < count; k++) {
@@ -81,23 +94,46 @@ static bool optimise(struct native_unit *unit, const struct native_region *regio
     return native_optimise(unit->llvm, unit->context, unit->module);
 }
 
-/* Compiles the module and sets the regions' addresses. On success the engine owns the module. */
-static LLVMExecutionEngineRef make_code(struct native_unit *unit, struct native_region *regions,
-                                        size_t count)
+/* Makes the object of the unit's module, unless an earlier run has left it. `kept`: only if one
+ * has. */
+static bool make_object(struct native_unit *unit, const struct native_region *regions, size_t count,
+                        bool kept, struct native_object *object)
+{
+    static const struct native_names none = {.list = NULL};
+    const struct llvm *llvm = unit->llvm;
+    const struct native_key *key = &unit->key;
+    const bool known =
+        native_store_is_used() && native_key_of(llvm, unit->module, &none, &unit->key);
+    if (known && native_store_find(llvm, key, object)) {
+        if (native_shared_find(llvm, &object->called, unit->symbols)) return true;
+        native_object_end(llvm, object);
+    }
+    if (kept || !optimise(unit, regions, count, &object->called)) return false;
+    object->code = native_emit(llvm, unit->module);
+    if (object->code == NULL || !native_shared_find(llvm, &object->called, unit->symbols))
+        return false;
+    if (known) native_store_keep(llvm, key, object);
+    return true;
+}
+
+/* Makes the module's code executable and sets the regions' addresses. */
+static struct native_code *make_code(struct native_unit *unit, struct native_region *regions,
+                                     size_t count, bool kept)
 {
     const struct llvm *llvm = unit->llvm;
-    LLVMModuleRef module = unit->module;
-    LLVMExecutionEngineRef engine = native_engine(llvm, module);
+    struct native_object object = {.code = NULL};
+    struct native_code *linked = NULL;
     char name[NAME_ROOM];
-    if (engine == NULL) return NULL;
-    unit->module = NULL;
-    native_shared_map(llvm, module, engine);
-    for (size_t k = 0; k < count; k++) {
+    if (make_object(unit, regions, count, kept, &object))
+        linked = native_link(llvm->GetBufferStart(object.code), llvm->GetBufferSize(object.code),
+                             unit->symbols);
+    for (size_t k = 0; k < count && linked != NULL; k++) {
         name_region(name, &regions[k]);
-        if (llvm->GetNamedFunction(module, name) != NULL)
-            regions[k].address = llvm->GetFunctionAddress(engine, name);
+        if (llvm->GetNamedFunction(unit->module, name) != NULL)
+            regions[k].address = native_address(linked, name);
     }
-    return engine;
+    native_object_end(llvm, &object);
+    return linked;
 }
 
 /* Returns, per instruction, whether it is lane arithmetic that is inlined. The caller frees the
@@ -129,7 +165,7 @@ static bool translate(struct native_unit *unit, struct native_region *regions, s
         regions[k].address = 0;
         if (!stepped && wanted == regions[k].made) continue;
         name_region(name, &regions[k]);
-        regions[k].made = wanted;
+        regions[k].making = wanted;
         fine = native_translate(unit, &regions[k], stepped ? NATIVE_STEPPED : wanted, run_others,
                                 name);
     }
@@ -141,9 +177,9 @@ out:
     return fine;
 }
 
-/* Returns the engine with the regions' code; NULL: the code could not be made. */
-static LLVMExecutionEngineRef engine_of(struct native_unit *unit, struct native_region *regions,
-                                        size_t count, bool stepped)
+/* Returns the regions' code; NULL: it could not be made or, with `kept`, is not there. */
+static struct native_code *code_of(struct native_unit *unit, struct native_region *regions,
+                                   size_t count, bool stepped, bool kept)
 {
     /* Another thread may ask for a version for lone lanes meanwhile, so their rows are always
      * read. */
@@ -151,36 +187,42 @@ static LLVMExecutionEngineRef engine_of(struct native_unit *unit, struct native_
         native_rows_read(unit->llvm, unit->context, unit->function, !stepped, &unit->rows);
     if (unit->module == NULL) return NULL;
     unit->builder = unit->llvm->CreateBuilderInContext(unit->context);
-    const bool fine = translate(unit, regions, count, stepped) && optimise(unit, regions, count);
-    LLVMExecutionEngineRef engine = fine ? make_code(unit, regions, count) : NULL;
+    struct native_code *linked = NULL;
+    if (translate(unit, regions, count, stepped) && !unit->symbols->failed)
+        linked = make_code(unit, regions, count, kept);
     unit->llvm->DisposeBuilder(unit->builder);
-    if (unit->module != NULL) unit->llvm->DisposeModule(unit->module);
+    unit->llvm->DisposeModule(unit->module);
     native_rows_end(&unit->rows);
-    return engine;
+    return linked;
 }
 
 static void forget_code(struct code *code)
 {
-    if (code == NULL || __atomic_load_n(&native.closed, __ATOMIC_ACQUIRE)) return;
-    if (code->engine != NULL) exec_llvm()->DisposeExecutionEngine(code->engine);
-    if (code->context != NULL) exec_llvm()->ContextDispose(code->context);
+    native_unlink(code->linked);
     free(code);
 }
 
-/* Adds an engine to the function. Returns false when the code could not be made. */
-static bool make_more(struct exec_native *made, const struct llvm *llvm, bool stepped)
+/* Adds code to the function. Returns false when it could not be made. `search`: only if an earlier
+ * run has left it; if not, its key is set. NULL: anyhow. */
+static bool make_more(struct exec_native *made, bool stepped, struct search *search)
 {
+    const struct llvm *llvm = exec_llvm();
     struct code *code = calloc(1, sizeof *code);
+    struct native_symbols symbols = {.list = NULL};
     struct native_unit unit = {.llvm = llvm,
                                .function = &made->plain,
                                .code = made->function->code,
+                               .symbols = &symbols,
                                .leads = made->leads,
                                .parts = made->parts};
     if (code == NULL) return false;
-    unit.context = code->context = llvm->ContextCreate();
-    code->engine = engine_of(&unit, made->regions, made->count, stepped);
-    if (code->engine == NULL) {
-        forget_code(code);
+    unit.context = llvm->ContextCreate();
+    code->linked = code_of(&unit, made->regions, made->count, stepped, search != NULL);
+    llvm->ContextDispose(unit.context);
+    native_symbols_end(&symbols);
+    if (search != NULL) search->key = unit.key;
+    if (code->linked == NULL) {
+        free(code);
         return false;
     }
     code->next = made->made;
@@ -193,64 +235,6 @@ static exec_handler *handler_at(uint64_t address)
     exec_handler *run;
     memcpy(&run, &address, sizeof run);
     return run;
-}
-
-/* Makes and publishes the wanted other versions. Returns false when they could not be made. */
-static bool make_others(struct exec_native *made)
-{
-    if (!make_more(made, exec_llvm(), false)) return false;
-    for (size_t k = 0; k < made->count; k++)
-        if (made->regions[k].address != 0)
-            __atomic_store_n(&made->regions[k].others, handler_at(made->regions[k].address),
-                             __ATOMIC_RELEASE);
-    return true;
-}
-
-/* Restarts the count of entries by other warps. After a failure (`fine` is false) the function is
- * never compiled again. */
-static void begin_again(struct exec_native *made, bool fine)
-{
-    if (fine)
-        __atomic_store_n(&made->others, 0, __ATOMIC_RELAXED);
-    else
-        __atomic_store_n(&made->enough, UINT64_MAX, __ATOMIC_RELAXED);
-}
-
-static struct native_region *region_at(const struct exec_native *made, size_t enter)
-{
-    size_t low = 0, high = made->count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        *(made->regions[middle].enter <= enter ? &low : &high) = middle;
-    }
-    return &made->regions[low];
-}
-
-/* The handler for a warp that no version of the region serves: requests the version, makes wanted
- * versions once there have been enough requests, and interprets this time. */
-static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
-{
-    const struct exec_function *function = warp->frame->function;
-    struct exec_native *made = function->heat->native;
-    const size_t index = (size_t)(inst - function->code);
-    if (!__atomic_load_n(&made->whole, __ATOMIC_RELAXED)) return made->code[index].run(warp, inst);
-    struct native_region *region = region_at(made, index);
-    /* When some lanes are active, they may diverge until one runs alone. */
-    const unsigned version = (warp->mask & (warp->mask - 1)) == 0 ? NATIVE_LONE
-                             : warp->full                         ? NATIVE_FULL
-                                                                  : NATIVE_PARTLY | NATIVE_LONE;
-    const uint64_t others =
-        __atomic_load_n(&made->others, __ATOMIC_RELAXED) + (version == NATIVE_LONE ? LONE_IS : 1);
-    __atomic_store_n(&made->others, others, __ATOMIC_RELAXED);
-    if ((__atomic_load_n(&region->wanted, __ATOMIC_RELAXED) & version) != version)
-        __atomic_fetch_or(&region->wanted, version, __ATOMIC_RELAXED);
-    if (others >= __atomic_load_n(&made->enough, __ATOMIC_RELAXED) &&
-        !pthread_mutex_trylock(&native.lock)) {
-        if (region->made != __atomic_load_n(&region->wanted, __ATOMIC_RELAXED))
-            begin_again(made, make_others(made));
-        pthread_mutex_unlock(&native.lock);
-    }
-    return made->code[index].run(warp, inst);
 }
 
 /* Makes the regions' first instructions run their machine code. Other threads may be running the
@@ -299,6 +283,21 @@ static struct exec_native *copy(const struct exec_function *function)
     return made;
 }
 
+/* Returns how many instructions of a function, or entries by other warps, cause code. */
+static uint64_t enough_of(const struct exec_function *function, enum aim aim)
+{
+    const uint64_t each = (uint64_t)function->code_count * ENOUGH_EACH;
+    const uint64_t enough = function->heat->always ? 0 : each > ENOUGH ? each : ENOUGH;
+    return aim == FOR_OTHERS ? enough / OTHERS_EACH : aim == FOR_LONE ? enough / LONE_PART : enough;
+}
+
+/* The same, before it has been looked for what earlier runs have left. */
+static uint64_t enough_to_look(const struct exec_function *function, enum aim aim)
+{
+    const uint64_t enough = enough_of(function, aim);
+    return native_store_is_used() ? enough / LOOK_PART : enough;
+}
+
 /* Prepares a function for its first machine code. Returns NULL when it has no region or memory is
  * lacking. */
 static struct exec_native *begin(const struct exec_function *function)
@@ -306,13 +305,12 @@ static struct exec_native *begin(const struct exec_function *function)
     struct exec_heat *heat = function->heat;
     struct exec_native *made = copy(function);
     if (made == NULL ||
-        !native_regions(&made->plain, heat->enough[EXEC_HEATED_WARPS] == 0, &made->regions,
-                        &made->count, &made->leads) ||
+        !native_regions(&made->plain, heat->always, &made->regions, &made->count, &made->leads) ||
         made->count == 0) {
         forget(made);
         return NULL;
     }
-    made->enough = heat->enough[EXEC_HEATED_WARPS] / OTHERS_EACH;
+    made->enough = enough_to_look(function, FOR_OTHERS);
     for (size_t k = 0; k < made->count; k++) made->regions[k].others = run_others;
     made->next = function->program->native;
     function->program->native = made;
@@ -320,20 +318,103 @@ static struct exec_native *begin(const struct exec_function *function)
     return made;
 }
 
+/* Makes and publishes the wanted other versions. Returns false when they could not be made. */
+static bool make_others(struct exec_native *made, struct search *search)
+{
+    if (!make_more(made, false, search)) return false;
+    for (size_t k = 0; k < made->count; k++) {
+        struct native_region *region = &made->regions[k];
+        if (region->address == 0) continue;
+        region->made = region->making;
+        __atomic_store_n(&region->others, handler_at(region->address), __ATOMIC_RELEASE);
+    }
+    return true;
+}
+
 /* Makes code for lone lanes only; all other warps are interpreted as before. */
-static void compile_lone(struct exec_native *made)
+static bool make_lone(struct exec_native *made, struct search *search)
 {
     for (size_t k = 0; k < made->count; k++)
         __atomic_store_n(&made->regions[k].wanted, NATIVE_LONE, __ATOMIC_RELAXED);
-    if (make_others(made)) install(made);
+    if (!make_others(made, search)) return false;
+    install(made);
+    return true;
 }
 
-static void compile_whole(struct exec_native *made, uint32_t row_lanes)
+static bool make_whole(struct exec_native *made, struct search *search)
 {
-    made->parts = row_lanes == EXEC_LANES ? 1 : NATIVE_HALVES;
-    if (!make_more(made, exec_llvm(), true)) return;
+    if (!make_more(made, true, search)) return false;
     install(made);
     __atomic_store_n(&made->whole, true, __ATOMIC_RELAXED);
+    return true;
+}
+
+static bool (*const make[AIMS])(struct exec_native *made, struct search *search) = {
+    [FOR_WARPS] = make_whole, [FOR_LONE] = make_lone, [FOR_OTHERS] = make_others};
+
+/* Makes code after `count` instructions or entries, or looks for it if these are not enough yet.
+ * Returns after how many to try again: UINT64_MAX for never, 0 when there is code now. */
+static uint64_t make_if_enough(struct exec_native *made, enum aim aim, uint64_t count)
+{
+    struct search *search = &made->searches[aim];
+    const uint64_t enough = enough_of(made->function, aim);
+    if (search->before + count < enough && !search->over) {
+        if (make[aim](made, search)) return 0;
+        search->over = true;
+        search->before = native_store_done(&search->key);
+    }
+    if (search->before + count >= enough) return make[aim](made, NULL) ? 0 : UINT64_MAX;
+    native_store_add(&search->key, search->before + count);
+    const uint64_t twice = 2 * count, rest = enough - search->before;
+    return twice < rest ? twice : rest;
+}
+
+static struct native_region *region_at(const struct exec_native *made, size_t enter)
+{
+    size_t low = 0, high = made->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        *(made->regions[middle].enter <= enter ? &low : &high) = middle;
+    }
+    return &made->regions[low];
+}
+
+static void make_for_others(struct exec_native *made, uint64_t others)
+{
+    uint64_t enough = make_if_enough(made, FOR_OTHERS, others);
+    if (enough == 0) {
+        made->searches[FOR_OTHERS] = (struct search){.over = false};
+        __atomic_store_n(&made->others, 0, __ATOMIC_RELAXED);
+        enough = enough_to_look(made->function, FOR_OTHERS);
+    }
+    __atomic_store_n(&made->enough, enough, __ATOMIC_RELAXED);
+}
+
+/* The handler for a warp that no version of the region serves: requests the version, makes wanted
+ * versions once there have been enough requests, and interprets this time. */
+static int run_others(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_function *function = warp->frame->function;
+    struct exec_native *made = function->heat->native;
+    const size_t index = (size_t)(inst - function->code);
+    if (!__atomic_load_n(&made->whole, __ATOMIC_RELAXED)) return made->code[index].run(warp, inst);
+    struct native_region *region = region_at(made, index);
+    /* When some lanes are active, they may diverge until one runs alone. */
+    const unsigned version = (warp->mask & (warp->mask - 1)) == 0 ? NATIVE_LONE
+                             : warp->full                         ? NATIVE_FULL
+                                                                  : NATIVE_PARTLY | NATIVE_LONE;
+    const uint64_t others =
+        __atomic_load_n(&made->others, __ATOMIC_RELAXED) + (version == NATIVE_LONE ? LONE_IS : 1);
+    __atomic_store_n(&made->others, others, __ATOMIC_RELAXED);
+    if ((__atomic_load_n(&region->wanted, __ATOMIC_RELAXED) & version) != version)
+        __atomic_fetch_or(&region->wanted, version, __ATOMIC_RELAXED);
+    if (others >= __atomic_load_n(&made->enough, __ATOMIC_RELAXED) &&
+        !pthread_mutex_trylock(&native.lock)) {
+        if (region->made != __atomic_load_n(&region->wanted, __ATOMIC_RELAXED))
+            make_for_others(made, others);
+        pthread_mutex_unlock(&native.lock);
+    }
+    return made->code[index].run(warp, inst);
 }
 
 /* At the process's end LLVM's objects are destroyed like those of any library, while kernels may
@@ -346,7 +427,6 @@ static void close_for_good(void)
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
     pthread_mutex_clocklock(&native.lock, CLOCK_MONOTONIC, &until);
-    __atomic_store_n(&native.closed, true, __ATOMIC_RELEASE);
 }
 
 static void hot(const struct exec_function *function, enum exec_heated by, uint32_t row_lanes)
@@ -354,13 +434,16 @@ static void hot(const struct exec_function *function, enum exec_heated by, uint3
     struct exec_heat *heat = function->heat;
     if (pthread_mutex_trylock(&native.lock))
         return; /* another function is being compiled: try again later */
-    if (heat->enough[EXEC_HEATED_WARPS] == 0) by = EXEC_HEATED_WARPS;
+    if (heat->always) by = EXEC_HEATED_WARPS;
     if (__atomic_load_n(&heat->enough[by], __ATOMIC_RELAXED) != UINT64_MAX) {
         struct exec_native *made = heat->native;
         if (made == NULL && exec_llvm() != NULL) made = begin(function);
-        if (made != NULL && by == EXEC_HEATED_LONE) compile_lone(made);
-        if (made != NULL && by == EXEC_HEATED_WARPS) compile_whole(made, row_lanes);
-        __atomic_store_n(&heat->enough[by], UINT64_MAX, __ATOMIC_RELAXED);
+        uint64_t enough = UINT64_MAX;
+        if (made != NULL) {
+            made->parts = row_lanes == EXEC_LANES ? 1 : NATIVE_HALVES;
+            enough = make_if_enough(made, (enum aim)by, heat->executed[by]);
+        }
+        __atomic_store_n(&heat->enough[by], enough == 0 ? UINT64_MAX : enough, __ATOMIC_RELAXED);
         /* Handlers of exit are called in reverse order: this one before LLVM's. */
         if (made != NULL && !native.ends) native.ends = atexit(close_for_good) == 0;
     }
@@ -387,12 +470,10 @@ void exec_native_watch(struct exec_program *program, struct exec_function *funct
     if (native.use == EXEC_NATIVE_OFF || function->code_count > MOST_CODE) return;
     struct exec_heat *heat = arena_take(&program->arena, 1, sizeof *heat);
     if (heat == NULL) return;
-    const uint64_t each = (uint64_t)function->code_count * ENOUGH_EACH;
-    const uint64_t enough = native.use == EXEC_NATIVE_ALWAYS ? 0 : each > ENOUGH ? each : ENOUGH;
-    *heat = (struct exec_heat){
-        .enough = {[EXEC_HEATED_WARPS] = enough, [EXEC_HEATED_LONE] = enough / LONE_PART},
-        .hot = hot};
+    *heat = (struct exec_heat){.always = native.use == EXEC_NATIVE_ALWAYS, .hot = hot};
     function->heat = heat;
+    for (enum exec_heated by = 0; by < EXEC_HEATED; by++)
+        heat->enough[by] = enough_to_look(function, (enum aim)by);
 }
 
 void exec_native_end(struct exec_program *program)

@@ -75,6 +75,7 @@ struct native_rows {
     LLVMContextRef context;
     struct native_row {
         exec_handler *run;
+        size_t order;                     /* in which the function names the rows */
         LLVMValueRef forms[NATIVE_FORMS]; /* NULL: none, or better called than inlined */
         bool seen[NATIVE_FORMS];          /* native_row_function has decided this form */
     } * entries;                          /* a hash table, by run */
@@ -99,7 +100,67 @@ LLVMModuleRef native_rows_shared(const struct llvm *llvm, LLVMContextRef context
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
                                  exec_handler *run, enum native_form form);
 
-/* ---- native/engine.c: from a module to machine code ------------------------------------------ */
+/* ---- native/symbols.c: addresses by name ----------------------------------------------------- */
+
+struct native_symbols {
+    struct native_symbol {
+        char name[NATIVE_NAME];
+        uint64_t address;
+    } * list;
+    size_t count, room;
+    bool failed; /* memory was lacking */
+};
+
+/* Returns the name of an address, a new one if need be, good until the next call; names follow the
+ * order in which addresses come, so that the same function has the same names in each process.
+ * NULL: memory is lacking. _add: gives an address that name; false: memory is lacking. */
+const char *native_symbol(struct native_symbols *symbols, const void *address);
+bool native_symbol_add(struct native_symbols *symbols, const char *name, uint64_t address);
+void native_symbols_end(struct native_symbols *symbols);
+
+/* ---- native/store.c: objects that are kept between runs ---------------------------------------
+ */
+
+/* Names of shared functions (native_rows_is_shared). */
+struct native_names {
+    char (*list)[NATIVE_NAME];
+    size_t count, room;
+};
+
+/* Returns false when memory is lacking. */
+bool native_name_add(struct native_names *names, const char *name);
+
+/* An object file, and the shared functions that it calls. Ended with native_object_end. */
+struct native_object {
+    LLVMMemoryBufferRef code; /* NULL: none */
+    struct native_names called;
+};
+void native_object_end(const struct llvm *llvm, struct native_object *object);
+
+/* What an object is made of: a module as it is before all passes, with the host's processor, and
+ * the shared functions that are compiled already and so are left out of it. */
+struct native_key {
+    uint64_t hashes[2], size;
+};
+
+/* Returns false when the key cannot be computed. */
+bool native_key_of(const struct llvm *llvm, LLVMModuleRef module, const struct native_names *names,
+                   struct native_key *key);
+/* Returns true if a folder for objects has been chosen (exec_native_keep). */
+bool native_store_is_used(void);
+/* Finds a kept object. Returns false, and an empty `object`, when there is none. */
+bool native_store_find(const struct llvm *llvm, const struct native_key *key,
+                       struct native_object *object);
+/* Remembers how much has been done without an object, in all runs; _done: returns it, 0 if it is
+ * not known. */
+void native_store_add(const struct native_key *key, uint64_t done);
+uint64_t native_store_done(const struct native_key *key);
+/* Keeps an object, if possible. */
+void native_store_keep(const struct llvm *llvm, const struct native_key *key,
+                       const struct native_object *object);
+
+/* ---- native/engine.c: from a module to an object file -----------------------------------------
+ */
 
 /* Passes in this order: NATIVE_INLINE, NATIVE_SIMPLIFY, native_optimise, which also chooses the
  * host's processor. They return false when LLVM refuses. */
@@ -107,17 +168,32 @@ LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_ro
 #define NATIVE_SIMPLIFY "function(sroa,early-cse,instcombine,sroa)"
 bool native_pass(const struct llvm *llvm, LLVMModuleRef module, const char *passes);
 bool native_optimise(const struct llvm *llvm, LLVMContextRef context, LLVMModuleRef module);
-/* Creates an engine, which then owns the module; NULL: it could not be created. */
-LLVMExecutionEngineRef native_engine(const struct llvm *llvm, LLVMModuleRef module);
+/* Compiles a module that has gone through the passes to an object file. NULL: LLVM refuses. */
+LLVMMemoryBufferRef native_emit(const struct llvm *llvm, LLVMModuleRef module);
+
+/* ---- native/link.c: from an object file to machine code ---------------------------------------
+ */
+
+struct native_code;
+
+/* Puts an object file's code into memory, ready to be executed. `known`: what it may refer to
+ * besides the process's own functions. NULL: memory is lacking, or the file
+ * has what code of this module never has. The caller ends the result with native_unlink. */
+struct native_code *native_link(const void *object, size_t size,
+                                const struct native_symbols *known);
+/* Returns where a function of the object is; 0: there is none with that name. */
+uint64_t native_address(const struct native_code *code, const char *name);
+void native_unlink(struct native_code *code);
 
 /* ---- native/shared.c: functions that are compiled once for the process ----------------------- */
 
-/* Makes the module's shared functions external, and compiles those that no module has called yet.
+/* Makes the module's shared functions external, compiles those that no module has called yet, and
+ * adds the names of all to `called`. Returns false when that fails. */
+bool native_shared_take(const struct llvm *llvm, LLVMModuleRef module, struct native_names *called);
+/* Adds to `symbols` where the functions with these names are, and compiles those that are missing.
  * Returns false when that fails. */
-bool native_shared_take(const struct llvm *llvm, LLVMModuleRef module);
-/* Tells the engine of the module where they are. */
-void native_shared_map(const struct llvm *llvm, LLVMModuleRef module,
-                       LLVMExecutionEngineRef engine);
+bool native_shared_find(const struct llvm *llvm, const struct native_names *names,
+                        struct native_symbols *symbols);
 
 /* ---- native/region.c: the regions of a function ---------------------------------------------- */
 
@@ -126,9 +202,9 @@ struct native_region {
     uint32_t enter;       /* the only entry, mostly `first` */
     uint64_t address;     /* of the machine code, once it is compiled */
     exec_handler *others; /* the handler for warps that this code does not serve: atomic */
-    /* Bits of enum native_version: the versions that warps have asked for (atomic), and those that
-     * exist. */
-    unsigned wanted, made;
+    /* Bits of enum native_version: the versions that warps have asked for (atomic), those that are
+     * being made, and those that exist. */
+    unsigned wanted, making, made;
 };
 
 /* Finds the regions of a function that are worth compiling, or with `all` every possible region.
@@ -269,6 +345,8 @@ struct native_unit {
     struct native_rows rows;
     const struct exec_function *function; /* a copy whose instructions have their rows' handlers */
     const struct exec_inst *code;         /* the original's instructions, which are executed */
+    struct native_symbols *symbols;       /* what the module refers to */
+    struct native_key key;                /* of the module; unknown where nothing is kept */
     const bool *leads;
     unsigned parts; /* of a warp, for steps: 1 or NATIVE_HALVES */
     struct native_live live;

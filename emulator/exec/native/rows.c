@@ -67,12 +67,11 @@ static struct native_row *row_of(const struct native_rows *rows, exec_handler *r
 }
 
 /* Writes the name that a row's function has in the module. */
-static void name_row(char name[NAME_ROOM], const struct native_rows *rows,
-                     const struct native_row *row, enum native_form form)
+static void name_row(char name[NAME_ROOM], const struct native_row *row, enum native_form form)
 {
     static const char *const forms[NATIVE_FORMS] = {"row", "row_lone", "quick", "some",
                                                     "quick_lone"};
-    snprintf(name, NAME_ROOM, "%s_%zu", forms[form], (size_t)(row - rows->entries));
+    snprintf(name, NAME_ROOM, "%s_%zu", forms[form], row->order);
 }
 
 /* A row of a bitcode table names keys and a handler. The keys lead to this host's handler, and so
@@ -96,7 +95,7 @@ static void add_row(const struct llvm *llvm, const struct native_rows *rows, LLV
     const struct native_row *entry = row_of(rows, here->run);
     if (entry->run == NULL) return;
     LLVMValueRef function = llvm->GetOperand(row, 1);
-    name_row(name, rows, entry, form);
+    name_row(name, entry, form);
     llvm->SetValueName2(function, name, strlen(name));
     llvm->SetLinkage(function, LLVMExternalLinkage);
 }
@@ -159,12 +158,11 @@ static bool add_file(const struct llvm *llvm, const struct native_rows *rows, LL
     return !llvm->LinkModules2(to, module);
 }
 
-static LLVMValueRef find_row(const struct llvm *llvm, const struct native_rows *rows,
-                             LLVMModuleRef module, const struct native_row *row,
-                             enum native_form form)
+static LLVMValueRef find_row(const struct llvm *llvm, LLVMModuleRef module,
+                             const struct native_row *row, enum native_form form)
 {
     char name[NAME_ROOM];
-    name_row(name, rows, row, form);
+    name_row(name, row, form);
     LLVMValueRef function = llvm->GetNamedFunction(module, name);
     if (function != NULL) llvm->SetLinkage(function, LLVMInternalLinkage);
     return function;
@@ -179,9 +177,13 @@ LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
     *rows = (struct native_rows){
         .context = context, .entries = calloc(ROOM, sizeof *rows->entries), .room = ROOM};
     if (rows->entries == NULL) goto fail;
+    size_t order = 0;
     for (size_t k = 0; k < function->code_count; k++) {
         exec_handler *run = native_row_handler(&function->code[k]);
-        row_of(rows, run)->run = run;
+        struct native_row *row = row_of(rows, run);
+        if (row->run != NULL) continue;
+        row->run = run;
+        row->order = order++;
     }
     for (size_t k = 0; k < sizeof files / sizeof *files && fine; k++)
         if (lone || !is_of_lone(files[k].tables[0].form)) fine = add_file(llvm, rows, module, k);
@@ -189,7 +191,7 @@ LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
     for (struct native_row *row = rows->entries; row < rows->entries + rows->room; row++) {
         if (row->run == NULL) continue;
         for (enum native_form form = 0; form < NATIVE_FORMS; form++)
-            row->forms[form] = find_row(llvm, rows, module, row, form);
+            row->forms[form] = find_row(llvm, module, row, form);
     }
     return module;
 fail:

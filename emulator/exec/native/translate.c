@@ -440,7 +440,7 @@ static void build_others(const struct native_translation *t)
         handler = t->llvm->BuildLoad2(t->builder, t->bytes,
                                       t->llvm->BuildBitCast(t->builder, cell, type, ""), "");
     }
-    native_build_return(t, native_call(t, handler, native_pointer(t, native_executed(t, first))));
+    native_build_return(t, native_call(t, handler, native_executed(t, first)));
 }
 
 /* Emits the block `again`: the next warp goes to `head` if the predictions hold for it. */
@@ -477,8 +477,7 @@ static LLVMBasicBlockRef build_wanted(struct native_translation *t, LLVMBasicBlo
 static LLVMValueRef is_clear(const struct native_translation *t, const struct exec_inst *inst)
 {
     LLVMValueRef limit = native_load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes);
-    return t->llvm->BuildICmp(t->builder, LLVMIntUGE, limit,
-                              native_pointer(t, native_executed(t, inst)), "");
+    return t->llvm->BuildICmp(t->builder, LLVMIntUGE, limit, native_executed(t, inst), "");
 }
 
 /* At the function's entry: a lone lane goes to `lone`, unless another fragment stands at its first

@@ -85,9 +85,9 @@ LLVMBasicBlockRef native_new_block(const struct native_translation *t);
 /* Marks a conditional branch as nearly always taking its first way, so that LLVM keeps no registers
  * free for the other. */
 void native_expect(const struct native_translation *t, LLVMValueRef branch);
-/* Maps an instruction of the unit's copy to the original that is executed; and to its index. */
-const struct exec_inst *native_executed(const struct native_translation *t,
-                                        const struct exec_inst *inst);
+/* The address of the original, which is executed, of an instruction of the unit's copy; and the
+ * instruction's index. */
+LLVMValueRef native_executed(const struct native_translation *t, const struct exec_inst *inst);
 size_t native_index_of(const struct native_translation *t, const struct exec_inst *inst);
 
 LLVMTypeRef native_slot_type(const struct native_translation *t, uint32_t width);

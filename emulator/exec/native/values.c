@@ -12,16 +12,31 @@ LLVMValueRef native_number(const struct native_translation *t, uint64_t value)
     return t->llvm->ConstInt(t->word, value, false);
 }
 
-const struct exec_inst *native_executed(const struct native_translation *t,
-                                        const struct exec_inst *inst)
+/* Returns the address that a symbol of `size` bytes stands for. */
+static LLVMValueRef symbol(const struct native_translation *t, const void *address, size_t size)
 {
-    return t->unit->code + (inst - t->unit->function->code);
+    const char *name = native_symbol(t->unit->symbols, address);
+    if (name == NULL) return t->llvm->ConstNull(t->bytes);
+    LLVMValueRef known = t->llvm->GetNamedGlobal(t->unit->module, name);
+    if (known == NULL)
+        known =
+            t->llvm->AddGlobal(t->unit->module, t->llvm->ArrayType(t->byte, (unsigned)size), name);
+    LLVMValueRef zeros[] = {native_number(t, 0), native_number(t, 0)};
+    return t->llvm->BuildGEP2(t->builder, t->llvm->GlobalGetValueType(known), known, zeros, 2, "");
+}
+
+LLVMValueRef native_executed(const struct native_translation *t, const struct exec_inst *inst)
+{
+    const struct exec_function *function = t->unit->function;
+    const size_t size = sizeof *inst;
+    return native_place(t, symbol(t, t->unit->code, (function->code_count + 1) * size),
+                        (size_t)(inst - function->code) * size, t->byte);
 }
 
 LLVMValueRef native_pointer(const struct native_translation *t, const void *address)
 {
-    return t->llvm->ConstIntToPtr(t->llvm->ConstInt(t->wide, (uint64_t)(uintptr_t)address, false),
-                                  t->bytes);
+    if (address == NULL) return t->llvm->ConstNull(t->bytes);
+    return symbol(t, address, sizeof address);
 }
 
 LLVMValueRef native_is_single(const struct native_translation *t, LLVMValueRef mask)
