@@ -91,12 +91,14 @@ static bool put_copy(struct sentence *s, int side)
 static bool put_who(struct sentence *s, int side)
 {
     const uint32_t what = side_of(s, side)->what;
+    const char *library = name_of(s, side);
     struct part copy;
     switch (what) {
     case TRACE_KERNEL:
         return put(s, in_words(s, N_("kernel %s")), name_of(s, side));
     case TRACE_COPY:
         put_copy(begin_part(s, &copy), side);
+        if (library[0] != '\0') return put(s, in_words(s, N_("the %s of %s")), copy.text, library);
         return put(s, in_words(s, N_("the %s")), copy.text);
     case TRACE_WHAT_NONE:
         if (name_of(s, side)[0] != '\0') return put(s, "%s", name_of(s, side));

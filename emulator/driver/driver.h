@@ -21,6 +21,7 @@ enum overlap_call_flag {
     OVERLAP_CALL_DRIVER = 1u << 0,  /* a function of the driver API */
     OVERLAP_CALL_ASYNC = 1u << 1,   /* by its name, the function does not wait for the work */
     OVERLAP_CALL_REPEATS = 1u << 2, /* returns the error of an earlier call */
+    OVERLAP_CALL_LIBRARY = 1u << 3, /* of a library, whose copies and fills bear its name */
 };
 
 /* Enters and leaves a public function. Calls nest per thread; the outermost one is the call of the

@@ -7,7 +7,7 @@
 
 void standin_call_begin(const char *name, const void *caller)
 {
-    overlap_call_enter(name, caller, 0);
+    overlap_call_enter(name, caller, OVERLAP_CALL_LIBRARY);
 }
 
 /* The first error of the thread's present call. */

@@ -65,7 +65,7 @@ static struct trace_record example(enum trace_finding_id id)
                                .waiters = {{.line = 12, .threads = 8},
                                            {.line = 14, .threads = 6, .where = WAITS_IN_WARP}}};
     trace_finding_word_set(&found.finding, WORD_FILE, "/home/me/scale.cu");
-    trace_finding_word_set(&found.finding, WORD_OTHER_NAME, "cudaMemcpyAsync");
+    trace_finding_word_set(&found.finding, WORD_OTHER_NAME, "ncclAllReduce");
     trace_finding_word_set(&found.finding, WORD_OTHER_FILE, "/home/me/tile.cuh");
     trace_finding_word_set(&found.finding, WORD_DETAIL, "DETAIL");
     return found;
@@ -247,6 +247,8 @@ START_TEST(what_is_unknown_is_left_out)
     found.finding.sides[0].line = 0;
     found.finding.sides[0].stream = STREAM_NONE;
     found.finding.sides[1].line = 0;
+    SAYS(&found, "kernel scale writes 4 bytes that the copy to the host of ncclAllReduce, asked ");
+    trace_finding_word_set(&found.finding, WORD_OTHER_NAME, "");
     SAYS(&found, "kernel scale writes 4 bytes that the copy to the host, asked for by the call at "
                  "main.c:33, in a default stream, reads: nothing orders");
     found = example_of(FINDING_SHARED_RACE_IN_WARP);
@@ -288,7 +290,7 @@ START_TEST(calls_without_a_reader_are_addresses)
     const struct trace_record found = example_of(FINDING_ERROR_IGNORED);
     char text[TRACE_SENTENCE_SIZE], cut[12];
     trace_sentence(&found, NULL, text, sizeof text);
-    ck_assert_ptr_nonnull(strstr(text, "cudaMemcpyAsync, by the call before 0x21, needs"));
+    ck_assert_ptr_nonnull(strstr(text, "ncclAllReduce, by the call before 0x21, needs"));
     trace_sentence(&found, NULL, cut, sizeof cut);
     ck_assert_str_eq(cut, "scale faile");
     trace_sentence(&found, NULL, cut, 0);
