@@ -132,7 +132,7 @@ struct trace_record {
     uint32_t unused;
     uint32_t stack; /* object of the TRACE_STACK that leads to `caller`; 0: not recorded */
     char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; CREATE of memory:
-                                   name of the creating call; name of a kernel; for the copy
+                                   name of the creating call; name of a kernel; for other work
                                    of a library: its function's */
     union {
         char text[TRACE_TEXT_SIZE];

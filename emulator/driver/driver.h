@@ -21,7 +21,7 @@ enum overlap_call_flag {
     OVERLAP_CALL_DRIVER = 1u << 0,  /* a function of the driver API */
     OVERLAP_CALL_ASYNC = 1u << 1,   /* by its name, the function does not wait for the work */
     OVERLAP_CALL_REPEATS = 1u << 2, /* returns the error of an earlier call */
-    OVERLAP_CALL_LIBRARY = 1u << 3, /* of a library, whose copies and fills bear its name */
+    OVERLAP_CALL_LIBRARY = 1u << 3, /* of a library, whose work bears its name */
 };
 
 /* Enters and leaves a public function. Calls nest per thread; the outermost one is the call of the
@@ -81,6 +81,10 @@ void overlap_finding_misuse(const char *what, int code) __attribute__((nonnull(1
  * never looks at it, so what streams do there is checked for nothing and tells the host nothing,
  * and a value there says that its writer has come so far, and no more. */
 void overlap_memory_is_private(const void *bytes);
+
+/* The waits for values that the present call submits from here on are those of a library's rank
+ * `who` for rank `whom`: so a wait that does not end is told. */
+void overlap_call_waits(uint32_t who, uint32_t whom);
 
 /* The body of every function that is exported but not supported: enters and leaves the call, and
  * reports a "not supported" finding the first time for each name. `caller` as in

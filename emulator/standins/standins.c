@@ -41,6 +41,11 @@ void standin_misused(const char *what)
     overlap_finding_misuse(what, CUDA_ERROR_INVALID_VALUE);
 }
 
+void standin_waits(unsigned who, unsigned whom)
+{
+    overlap_call_waits(who, whom);
+}
+
 void standin_private(const void *bytes)
 {
     overlap_memory_is_private(bytes);

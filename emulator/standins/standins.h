@@ -46,6 +46,10 @@ void standin_lacks(const char *what);
 /* Inside the bracket: a finding of a misuse of the library; `what` is its sentence. */
 void standin_misused(const char *what);
 
+/* Inside the bracket: from here on rank `who` waits for values of rank `whom`:
+ * overlap_call_waits. */
+void standin_waits(unsigned who, unsigned whom);
+
 /* Says that registered memory is the library's own: overlap_memory_is_private. */
 void standin_private(const void *bytes);
 

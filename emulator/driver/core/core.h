@@ -54,6 +54,8 @@ struct call {
     const char *as_if;                /* why an injected error fails the call; NULL: no injected
                                          error */
     uint32_t stack;                   /* stack_note of a call that an injected error fails */
+    bool ranked;                      /* overlap_call_waits: `who` and `whom` are known */
+    uint32_t who, whom;
 };
 
 struct thread {

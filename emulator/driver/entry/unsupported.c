@@ -91,6 +91,13 @@ void overlap_memory_is_private(const void *bytes)
     driver_unlock();
 }
 
+void overlap_call_waits(uint32_t who, uint32_t whom)
+{
+    thread.call.ranked = true;
+    thread.call.who = who;
+    thread.call.whom = whom;
+}
+
 void overlap_finding_misuse(const char *what, int code)
 {
     finding_tell(FINDING_COLLECTIVE, (CUresult)code, "%s", what);

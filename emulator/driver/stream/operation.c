@@ -35,7 +35,7 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
     record->request = thread.call.request;
     record->caller = (uint64_t)(uintptr_t)thread.call.caller;
     record->stack = stack_note((uint64_t)(uintptr_t)thread.call.caller);
-    if (what == TRACE_COPY && (thread.call.flags & OVERLAP_CALL_LIBRARY))
+    if (what != TRACE_KERNEL && (thread.call.flags & OVERLAP_CALL_LIBRARY))
         trace_copy_string(record->name, sizeof record->name, thread.call.name);
     return operation;
 }

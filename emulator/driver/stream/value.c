@@ -18,6 +18,8 @@ struct values {
     unsigned done;     /* operations that have run: the next one may wait */
     uint64_t since_ns; /* the one that waits, since then; 0: none does */
     bool is_told;
+    bool ranked; /* the waits are rank `who`'s for rank `whom` */
+    uint32_t who, whom;
     CUstreamBatchMemOpParams ops[];
 };
 
@@ -198,9 +200,12 @@ static void look_at_wait(const struct operation *operation, struct values *value
     if (values->since_ns == 0) values->since_ns = now;
     if (values->is_told || now - values->since_ns < (uint64_t)TOLD_AFTER_S * 1000000000) return;
     struct trace_record found =
-        finding_at_work(FINDING_VALUE_NOT_WRITTEN, &operation->record, operation->stream_caller);
+        finding_at_work(values->ranked ? FINDING_RANK_NOT_COME : FINDING_VALUE_NOT_WRITTEN,
+                        &operation->record, operation->stream_caller);
     finding_address(&found, values->ops[values->done].waitValue.address);
     found.finding.numbers[0] = TOLD_AFTER_S;
+    found.finding.numbers[1] = values->who;
+    found.finding.numbers[2] = values->whom;
     finding_put(&found);
     values->is_told = true;
 }
@@ -232,6 +237,9 @@ static struct operation *make_values(const struct stream *stream,
         operation_make(stream, TRACE_WHAT_NONE, sizeof(struct values) + count * sizeof *ops);
     if (operation == NULL) return NULL;
     values_of(operation)->count = count;
+    values_of(operation)->ranked = thread.call.ranked;
+    values_of(operation)->who = thread.call.who;
+    values_of(operation)->whom = thread.call.whom;
     memcpy(values_of(operation)->ops, ops, count * sizeof *ops);
     operation->run = run_values;
     return operation;

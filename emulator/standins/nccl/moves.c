@@ -19,9 +19,12 @@ static CUresult write(CUstream stream, CUdeviceptr number, uint32_t value)
     return cuStreamWriteValue32(stream, number, value, CU_STREAM_WRITE_VALUE_DEFAULT);
 }
 
-static CUresult wait_for(CUstream stream, CUdeviceptr number, uint32_t value)
+/* Waits until `rank` has written the number. */
+static CUresult wait_for(const struct nccl_task *task, unsigned rank, CUdeviceptr number,
+                         uint32_t value)
 {
-    return cuStreamWaitValue32(stream, number, value, CU_STREAM_WAIT_VALUE_GEQ);
+    standin_waits(task->comm->rank, rank);
+    return cuStreamWaitValue32(task->stream, number, value, CU_STREAM_WAIT_VALUE_GEQ);
 }
 
 /* Finds the number that one rank writes and another one waits for. */
@@ -106,7 +109,7 @@ static CUresult post(const struct piece *piece)
     CUresult result = CUDA_SUCCESS;
     for (unsigned k = 0; k < comm->ranks && number > SEGMENT_SLOTS && result == CUDA_SUCCESS; k++)
         if (k != comm->rank)
-            result = wait_for(task->stream, segment_taken(comm->segment, k, comm->rank),
+            result = wait_for(task, k, segment_taken(comm->segment, k, comm->rank),
                               number - SEGMENT_SLOTS);
     if (result == CUDA_SUCCESS && piece->scalar.used) {
         const struct nccl_scale scale = {.out = (void *)(uintptr_t)slot,
@@ -131,8 +134,7 @@ static CUresult take(const struct piece *piece)
     CUresult result = CUDA_SUCCESS;
     for (unsigned k = 0; k < comm->ranks && result == CUDA_SUCCESS; k++)
         if (k != comm->rank && sends(piece, k))
-            result =
-                wait_for(task->stream, segment_posted(comm->segment, k, comm->rank), comm->pieces);
+            result = wait_for(task, k, segment_posted(comm->segment, k, comm->rank), comm->pieces);
     if (result == CUDA_SUCCESS && piece->row->reduces) {
         const struct nccl_combine combine = {
             .out = (void *)(uintptr_t)(to + bytes_of(piece, piece->at)),
@@ -224,7 +226,7 @@ static CUresult send_piece(const struct nccl_task *task, uint64_t at, uint64_t b
     const uint32_t number = ++comm->sent[to].pieces;
     CUresult result = CUDA_SUCCESS;
     if (number > SEGMENT_SLOTS)
-        result = wait_for(task->stream, segment_received(comm->segment, comm->rank, to),
+        result = wait_for(task, to, segment_received(comm->segment, comm->rank, to),
                           number - SEGMENT_SLOTS);
     if (result == CUDA_SUCCESS)
         result = copy(segment_pair_slot(comm->segment, comm->rank, to, number),
@@ -238,7 +240,7 @@ static CUresult receive_piece(const struct nccl_task *task, uint64_t at, uint64_
     struct ncclComm *comm = task->comm;
     const unsigned from = (unsigned)task->root;
     const uint32_t number = ++comm->received[from].pieces;
-    CUresult result = wait_for(task->stream, segment_sent(comm->segment, from, comm->rank), number);
+    CUresult result = wait_for(task, from, segment_sent(comm->segment, from, comm->rank), number);
     if (result == CUDA_SUCCESS)
         result =
             copy((CUdeviceptr)(uintptr_t)task->receive + at,
