@@ -29,7 +29,8 @@ struct bench_row {
     const char *name;
     const char *work;    /* one line: what is compared */
     size_t n, tiny;      /* bench_case.n, and with --tiny */
-    double required;     /* scalar C's time / one worker's, lower limit; 0: none */
+    double required;     /* scalar C's time / one worker's, lower limit, of which a half is enough
+                            while races are looked for; 0: none */
     double required_two; /* one worker's time / two workers', lower limit; 0: none */
     int answers_on_host; /* the device's result is in `answer`, not in device_out */
     double differing;    /* fraction of the result's 4-byte words that may differ: where a compiler
