@@ -11,8 +11,6 @@
 struct exec_position {
     const char *file; /* NULL: the line is one of the PTX text */
     uint32_t line;
-    bool
-        in_step; /* volatile accesses that lanes of a warp rely on executing in step: racecheck.c */
 };
 
 /* How a constant slot is filled when a frame is made. */

@@ -369,8 +369,8 @@ KERNEL told_volatile(const int *in, int *out, int n)
     __shared__ volatile int count;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    if (in[index()] % 2) count = count + 1; // told_volatile
-    __threadfence_block();                  // or it could tell nobody anything
+    if (in[index()] % 2 && count < n) count = count + 1; // told_volatile
+    __threadfence_block();                               // or it could tell nobody anything
     __syncthreads();
     out[index()] = count;
 }

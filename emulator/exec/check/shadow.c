@@ -346,17 +346,6 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
     exec_racecheck_add(warp->worker->launch->watch, &found);
 }
 
-/* Returns whether both accesses are volatile ones to shared memory by lanes of one warp. Compilers
- * keep their order and GPUs execute them in step, as code from before Volta has it; nobody promises
- * so, but no GPU shows it to be wrong. */
-static bool rely_on_step(const struct exec_warp *warp, const struct exec_reported *first,
-                         const struct exec_reported *second)
-{
-    const struct exec_position *positions = warp->worker->function->program->positions;
-    return first->thread / EXEC_LANES == second->thread / EXEC_LANES &&
-           positions[first->site].in_step && positions[second->site].in_step;
-}
-
 /* Describes the race of the touch with that of the cell. Returns false if it is not reported here.
  */
 static bool describe(const struct exec_touch *touch, size_t index, enum exec_kept kept,
@@ -382,7 +371,6 @@ static bool describe(const struct exec_touch *touch, size_t index, enum exec_kep
                       (kept == EXEC_KEPT_WRITE || touch->together) &&
                       !touch->warp->worker->function->program->converses;
     const enum exec_wrong wrong = cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED;
-    if (!lost && cache == NULL && rely_on_step(touch->warp, &first, &second)) return false;
     *found = found_of(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second);
     found->apart = exec_order_apart(touch->warp->block->order, touch->thread, cell);
     found->untold = wrong == EXEC_WRONG_SHARED && !lost && is_untold(touch->shadow, cell);

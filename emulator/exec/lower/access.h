@@ -71,8 +71,9 @@ bool lower_converses(const struct ptx_function *source);
 /* Notes which instructions of the function are of the system's scope. */
 void lower_note_system(struct lower *lower);
 /* Returns whether volatile accesses to shared memory, of which the function has some, tell threads
- * nothing of each other, so that they are race-checked as plain ones: it has no fence, no atomic
- * that could be a lock or a flag, no call, and no loop that could wait for what it loads. */
+ * nothing of each other, so that they are race-checked as plain ones. It has no call, and either no
+ * fence, no atomic that could be a lock or a flag, and no loop that could wait for what it loads;
+ * or no atomic on shared memory, and nothing that it loads so decides what a thread does. */
 bool lower_volatile_is_plain(const struct ptx_function *source);
 /* Returns whether the access is strong in the sense of PTX's memory model, or stands for a flag. */
 bool lower_is_strong(const struct lower *lower, const struct ptx_instruction *at);
@@ -109,5 +110,13 @@ bool lower_same_address(struct lower *lower, const struct ptx_operand *address,
                         const struct ptx_operand *operand);
 /* Adds the enum exec_look bits `looks` to what is known of the access with index `cache`. */
 void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks);
+
+/* ---- lower/decisions.c ----------------------------------------------------------------------- */
+
+/* Returns, for each register of the function, whether its value can decide what a thread does. From
+ * malloc; NULL: the host has no memory. */
+bool *lower_deciding(const struct ptx_function *source);
+/* Returns whether what the load or atomic brings decides nothing. `deciding` NULL: false. */
+bool lower_brings_data(const bool *deciding, const struct ptx_instruction *at);
 
 #endif

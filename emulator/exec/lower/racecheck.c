@@ -30,7 +30,6 @@ static struct exec_inst *watch(struct lower *lower, const struct lower_place *pl
     inst->cache = element | count << EXEC_WATCH_COUNT_SHIFT |
                   (uint32_t)access << EXEC_WATCH_ACCESS_SHIFT | (wide ? EXEC_WATCH_WIDE : 0u) |
                   (generic ? EXEC_WATCH_GENERIC : 0u);
-    if (is_volatile_shared(lower->at)) lower->program->positions[inst->position].in_step = true;
     return inst;
 }
 
@@ -142,14 +141,24 @@ static bool orders_block(enum ptx_opcode op)
            op == PTX_OP_BARRIER_RED;
 }
 
+/* Returns whether what the instruction leads to is not in sight. */
+static bool hides(const struct ptx_instruction *at)
+{
+    return at->op == PTX_OP_CALL || at->op == PTX_OP_BRX_IDX;
+}
+
+/* Returns whether the instruction is an atomic that may be on shared memory. */
+static bool is_atomic_nearby(const struct ptx_instruction *at)
+{
+    return (at->op == PTX_OP_ATOM || at->op == PTX_OP_RED) &&
+           at->modifiers.space != PTX_SPACE_GLOBAL;
+}
+
 /* Returns whether the instruction could let a thread learn what another one has done, other than by
  * a volatile access to shared memory, or hides such an instruction. */
 static bool may_tell(const struct ptx_instruction *at)
 {
-    if (at->op == PTX_OP_CALL || at->op == PTX_OP_BRX_IDX) return true;
-    if ((at->op == PTX_OP_ATOM || at->op == PTX_OP_RED) && at->modifiers.space != PTX_SPACE_GLOBAL)
-        return true;
-    return converses(at) && !is_volatile_shared(at);
+    return hides(at) || is_atomic_nearby(at) || (converses(at) && !is_volatile_shared(at));
 }
 
 /* Returns whether the loop from instruction `begin` to its branch `end` may be a wait: it loads
@@ -165,29 +174,50 @@ static bool may_wait(const struct ptx_function *source, uint32_t begin, uint32_t
     return loads;
 }
 
+/* Returns whether no volatile access to shared memory could be one by which threads talk: the
+ * function has nothing with which a flag would go. */
+static bool lacks_flags(const struct ptx_function *source)
+{
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (may_tell(at) || (at->op == PTX_OP_BRA && at->operands[0].target <= k &&
+                             may_wait(source, at->operands[0].target, k)))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether volatile shared memory holds data alone: what is loaded from it decides nothing,
+ * and there is no lock in shared memory that could guard it. */
+static bool holds_data(const struct ptx_function *source)
+{
+    bool *deciding = lower_deciding(source), data = deciding != NULL;
+    for (uint32_t k = 0; k < source->instruction_count && data; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        data = !hides(at) && !is_atomic_nearby(at) &&
+               !(at->op == PTX_OP_LD && is_volatile_shared(at) && !lower_brings_data(deciding, at));
+    }
+    free(deciding);
+    return data;
+}
+
 bool lower_volatile_is_plain(const struct ptx_function *source)
 {
     bool any = false;
-    for (uint32_t k = 0; k < source->instruction_count; k++) {
-        const struct ptx_instruction *at = &source->instructions[k];
-        if (may_tell(at)) return false;
-        any |= is_volatile_shared(at);
-    }
-    for (uint32_t k = 0; any && k < source->instruction_count; k++) {
-        const struct ptx_instruction *at = &source->instructions[k];
-        if (at->op == PTX_OP_BRA && at->operands[0].target <= k &&
-            may_wait(source, at->operands[0].target, k))
-            return false;
-    }
-    return any;
+    for (uint32_t k = 0; k < source->instruction_count && !any; k++)
+        any = is_volatile_shared(&source->instructions[k]);
+    return any && (lacks_flags(source) || holds_data(source));
 }
 
 bool lower_converses(const struct ptx_function *source)
 {
+    const bool plain = lower_volatile_is_plain(source);
     bool any = false;
-    for (uint32_t i = 0; i < source->instruction_count && !any; i++)
-        any = converses(&source->instructions[i]);
-    return any && !lower_volatile_is_plain(source);
+    for (uint32_t i = 0; i < source->instruction_count && !any; i++) {
+        const struct ptx_instruction *at = &source->instructions[i];
+        any = converses(at) && !(plain && is_volatile_shared(at));
+    }
+    return any;
 }
 
 void lower_note_system(struct lower *lower)
