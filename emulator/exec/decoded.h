@@ -158,6 +158,8 @@ enum exec_look {
     EXEC_LOOK_STORED = 3 << 12,
     EXEC_LOOK_STORED_BIT = 12,
     EXEC_LOOK_HEARS = 1 << 14, /* an atomic whose result is used */
+    EXEC_LOOK_DATA = 1 << 15,  /* a load, or an atomic other than a swap, whose result decides
+                                  nothing that its thread does: lower/decisions.c */
 };
 
 /* A load or store of a group: plain accesses through one register, all of which a warp's lanes

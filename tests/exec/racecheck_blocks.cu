@@ -228,7 +228,147 @@ KERNEL right_talk_guessed_by_warps(const int *in, int *out, int n)
     }
 }
 
+// Volatile data behind a fence; whoever reads it needs none.
+KERNEL right_talk_data(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    volatile int *data = out;
+    if (threadIdx.x > 0) return;
+    await_alone(&out[n], b);
+    data[b] = (b ? data[b - 1] : 0) + in[b];
+    __threadfence();
+    pass_on_alone(&out[n], b + 1);
+}
+
+// What was stored behind the flag, what was there already, and what decides something may be old.
+KERNEL right_talk_data_not_told(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    volatile int *data = out, *same = out + 64, *flag = out + 128;
+    if (threadIdx.x > 0) return;
+    same[0] = 0;
+    flag[b] = 1;
+    await_alone(&out[n], b);
+    out[256 + b] = (b ? data[b - 1] : 0) + same[0];
+    if (b && flag[b - 1] == 0) out[320 + b] = 1;
+    pass_on_alone(&out[n], b + 1);
+    data[b] = in[b];
+}
+
+// A value and its flag come together.
+KERNEL right_talk_data_in_one(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, flag = 0, sum = 0;
+    unsigned long long *pair = (unsigned long long *)out + b;
+    if (threadIdx.x > 0) return;
+    while (b && flag == 0)
+        asm volatile("ld.volatile.global.v2.b32 {%0, %1}, [%2];"
+                     : "=r"(sum), "=r"(flag)
+                     : "l"(pair - 1)
+                     : "memory");
+    asm volatile("st.volatile.global.v2.b32 [%0], {%1, %2};" ::"l"(pair), "r"(sum + in[b]), "r"(1)
+                 : "memory");
+}
+
+// Each waits for the block before alone, and adds up what is known of all by the fences between.
+KERNEL right_talk_data_of_all(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, sum = 0;
+    volatile int *data = out;
+    if (threadIdx.x > 0) return;
+    data[b] = in[b];
+    await_alone(&out[n], b);
+    __threadfence();
+    pass_on_alone(&out[n], b + 1);
+    for (int k = 0; k < b; k++) sum += data[k];
+    out[64 + b] = sum;
+}
+
 // ---- wrong ----------------------------------------------------------------------------------
+
+KERNEL talk_data_unfenced(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    volatile int *data = out;
+    if (threadIdx.x > 0) return;
+    await_alone(&out[n], b);
+    int before = b ? data[b - 1] : 0; // talk_data_unfenced
+    data[b] = before + in[b];         // talk_data_unfenced
+    pass_on_alone(&out[n], b + 1);
+}
+
+// The fence is the reader's.
+KERNEL talk_data_fenced_late(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    volatile int *data = out;
+    if (threadIdx.x > 0) return;
+    await_alone(&out[n], b);
+    __threadfence();
+    int before = b ? data[b - 1] : 0; // talk_data_fenced_late
+    out[b] = before + in[b];          // talk_data_fenced_late
+    pass_on_alone(&out[n], b + 1);
+}
+
+KERNEL talk_data_by_tickets(const int *in, int *out, int n)
+{
+    __shared__ bool last;
+    int t = threadIdx.x, b = blockIdx.x;
+    volatile int *data = out;
+    if (t < 64) data[64 * b + t] = in[index()]; // talk_data_by_tickets
+    __syncthreads();
+    if (t == 0) last = atomicAdd(&out[n], 1) == gridDim.x - 1;
+    __syncthreads();
+    int sum = 0;
+    for (int k = 0; last && k < gridDim.x; k++)
+        sum += data[64 * k + t % 64]; // talk_data_by_tickets
+    __threadfence();
+    if (last) out[256 + t] = sum;
+}
+
+// The sum of a warp of values, which goes on through shared memory.
+KERNEL talk_data_of_a_warp(const int *in, int *out, int n)
+{
+    __shared__ int before, tile;
+    int t = threadIdx.x, b = blockIdx.x;
+    volatile int *data = out;
+    if (t == 0) tile = b;
+    __syncthreads();
+    await(&out[n], tile);
+    if (t < 32) {
+        int sum = t < b ? data[t] : 0; // talk_data_of_a_warp
+        for (int k = 16; k > 0; k /= 2) sum += __shfl_xor_sync(~0u, sum, k);
+        if (t == 0) before = sum;
+    }
+    __syncthreads();
+    out[64 + index()] = before + in[t];
+    if (t == 0) data[b] = before + in[b]; // talk_data_of_a_warp
+    pass_on(&out[n], b + 1);
+}
+
+// Each waits for the block before alone, but reads all.
+KERNEL talk_data_by_others(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, sum = 0;
+    volatile int *data = out;
+    if (threadIdx.x > 0) return;
+    data[b] = in[b]; // talk_data_by_others
+    await_alone(&out[n], b);
+    pass_on_alone(&out[n], b + 1);
+    for (int k = 0; k < b; k++) sum += data[k]; // talk_data_by_others
+    out[64 + b] = sum;
+}
+
+KERNEL talk_data_added_to(const int *in, int *out, int n)
+{
+    int b = blockIdx.x;
+    volatile int *data = out;
+    if (threadIdx.x > 0) return;
+    await_alone(&out[n], b);
+    if (b) atomicAdd(&out[b - 1], in[b]); // talk_data_added_to
+    data[b] = in[b] + 1;                  // talk_data_added_to
+    pass_on_alone(&out[n], b + 1);
+}
 
 // One thread counts its block while others have yet to add.
 KERNEL talk_counted_too_early(const int *in, int *out, int n)

@@ -9,8 +9,9 @@
 enum {
     UNIT_BITS = 2, /* bytes of a unit, the smallest that has a cell: 4 */
     UNITS = EXEC_CAUSAL_LINE >> UNIT_BITS,
-    BLOCKS_MOST = 2048,   /* that are told apart: a clock has an epoch of each */
-    SPLIT_MOST = 1 << 17, /* lines; with more, the check is turned off */
+    BLOCKS_MOST = 2048,    /* that are told apart: a clock has an epoch of each */
+    SPLIT_MOST = 1 << 17,  /* lines; with more, the check is turned off */
+    CHAINS_MOST = 1 << 24, /* epochs in all clocks of exec_causality.chains; more are not kept */
 };
 
 /* A vector clock: per block, its latest epoch that is known to be over. Immutable once shared. */
@@ -24,14 +25,25 @@ struct by {
     uint32_t block, epoch, site;
 };
 
+/* By a strong store or an atomic a block tells those who read it: this is the `number`th that it
+ * told anybody (block + 1; 0: none). `heard`: what it had heard from others by then, and, of a
+ * chain of atomics, what those before it told; NULL: nothing. */
+struct told {
+    uint32_t block, number;
+    struct clock *heard;
+};
+
 /* The cell of a unit of memory. */
 struct cell {
     struct by write;      /* plain store */
     struct by modify;     /* store of an update by two volatile accesses */
     struct by late[2];    /* the last atomic that its block may have told of before it made it, and
                              the last such one of another block than that one's */
+    struct by latest;     /* store, plain or strong, that no atomic has followed */
+    uint32_t told_before; /* what its block had told by then, that store included */
     bool is_strong;       /* there was a strong access to it */
     struct clock *passes; /* the clock passed on with the value; NULL: none */
+    struct told told;
 };
 
 struct exec_causal_line {
@@ -48,6 +60,9 @@ struct clocks {
     struct clock *taken;    /* the clock that it took over last */
     struct clock *acquired; /* what it knew before it read what it has not acquired yet; NULL: it
                                has acquired everything that it knows */
+    struct clock *hearsay;  /* per block, what it has told that this one has heard, fences or not;
+                               NULL: nothing */
+    uint32_t tells;         /* how often it has told anybody anything */
     uint64_t round;         /* of the grid's barrier, at which it has arrived last */
     uint32_t barriers;      /* of the block, that it has passed */
     uint32_t told;          /* warp + 1 that was the first to pass on ... */
@@ -76,6 +91,7 @@ struct exec_causality {
     struct grid_barrier grid;
     struct cell *homes; /* per block: exec_causality_meet_cluster; NULL: not used yet */
     size_t split;       /* lines with a cell per unit */
+    size_t chains;      /* clocks that were made for chains of atomics */
 };
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -148,6 +164,12 @@ static void moment_end(struct exec_causality *causality, struct exec_block *bloc
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+static void cell_release(struct cell *cell)
+{
+    clock_release(cell->passes);
+    clock_release(cell->told.heard);
+}
+
 static bool region_make(struct exec_causal *causal, uint64_t address, uint64_t bytes)
 {
     const uint64_t last = (address + bytes - 1) >> EXEC_CAUSAL_LINE_BITS;
@@ -163,9 +185,8 @@ static void region_free(struct exec_causal *causal)
 {
     for (uint64_t k = causal->first; causal->lines != NULL && k < causal->end; k++) {
         struct exec_causal_line *line = &causal->lines[k];
-        clock_release(line->alike.passes);
-        for (unsigned i = 0; line->cells != NULL && i < UNITS; i++)
-            clock_release(line->cells[i].passes);
+        cell_release(&line->alike);
+        for (unsigned i = 0; line->cells != NULL && i < UNITS; i++) cell_release(&line->cells[i]);
         free(line->cells);
     }
     pages_give(causal->lines, causal->count * sizeof *causal->lines);
@@ -230,8 +251,9 @@ static bool line_split(struct exec_causality *causality, struct exec_causal_line
     for (unsigned i = line->first; i < line->end; i++) {
         line->cells[i] = line->alike;
         if (line->alike.passes != NULL) line->alike.passes->references++;
+        if (line->alike.told.heard != NULL) line->alike.told.heard->references++;
     }
-    clock_release(line->alike.passes);
+    cell_release(&line->alike);
     line->alike = (struct cell){.passes = NULL};
     return true;
 }
@@ -257,6 +279,7 @@ void exec_causality_destroy(struct exec_causality *causality)
         clock_release(causality->of_block[i].released);
         clock_release(causality->of_block[i].taken);
         clock_release(causality->of_block[i].acquired);
+        clock_release(causality->of_block[i].hearsay);
     }
     while (causality->regions != NULL) {
         struct exec_causal *causal = causality->regions;
@@ -403,6 +426,66 @@ static void strong(struct exec_causality *causality, struct exec_block *block, s
     if (access != EXEC_LOAD) pass_on(causality, block->index, &cell->passes, access == EXEC_ATOMIC);
 }
 
+/* ---- what blocks have heard of each other, fences or not ------------------------------------- */
+
+/* Gives *clock to its owner alone, to change. Returns NULL without memory. */
+static struct clock *clock_alone(const struct exec_causality *causality, struct clock **clock)
+{
+    if (*clock != NULL && (*clock)->references == 1) return *clock;
+    struct clock *own = clock_copy(causality, *clock);
+    if (own == NULL) return NULL;
+    clock_release(*clock);
+    return *clock = own;
+}
+
+/* The block has read a value by which it may be told something. */
+static void hear(struct exec_causality *causality, struct exec_block *block,
+                 const struct told *told)
+{
+    struct clock **hearsay = &causality->of_block[block->index].hearsay;
+    const uint64_t of = told->block - UINT64_C(1);
+    if (told->block == 0 || of == block->index ||
+        (*hearsay != NULL && (*hearsay)->epochs[of] >= told->number))
+        return;
+    struct clock *own = clock_alone(causality, hearsay);
+    if (own == NULL) return;
+    if (told->heard != NULL) clock_join(causality, own, told->heard);
+    own->epochs[of] = told->number;
+    moment_end(causality, block);
+}
+
+/* Keeps what was told by the atomic before this one. Returns false if that is not possible. */
+static bool chain(struct exec_causality *causality, struct told *told)
+{
+    const bool is_own = told->heard != NULL && told->heard->references == 1;
+    if (!is_own && ++causality->chains * causality->blocks > CHAINS_MOST) return false;
+    struct clock *own = clock_alone(causality, &told->heard);
+    if (own == NULL) return false;
+    if (own->epochs[told->block - 1] < told->number) own->epochs[told->block - 1] = told->number;
+    return true;
+}
+
+/* The block stores a value. `adds`: an atomic, which passes on what was told before. */
+static void tell_others(struct exec_causality *causality, uint64_t block, struct told *told,
+                        bool adds)
+{
+    struct clock *hearsay = causality->of_block[block].hearsay;
+    const bool other = told->block != 0 && told->block != block + 1;
+    if (adds && (other ? chain(causality, told) : told->heard != NULL)) {
+        struct clock *own =
+            hearsay != NULL && hearsay != told->heard ? clock_alone(causality, &told->heard) : NULL;
+        if (own != NULL) clock_join(causality, own, hearsay);
+    } else {
+        if (hearsay != NULL) hearsay->references++;
+        clock_release(told->heard);
+        told->heard = hearsay;
+    }
+    told->block = (uint32_t)block + 1;
+    told->number = causality->of_block[block].tells;
+}
+
+/* ---- barriers of the grid and of clusters ---------------------------------------------------- */
+
 /* The block arrives at the barrier of the grid. */
 static void grid_arrive(struct exec_causality *causality, uint64_t block)
 {
@@ -475,7 +558,8 @@ struct access {
     const struct exec_region_cache *cache;
     unsigned looks;
     bool is_strong;
-    bool is_same;   /* a plain store of what memory holds already */
+    bool keeps;     /* a store of what memory holds already ... */
+    bool is_same;   /* ... that is plain */
     uint32_t bytes; /* per lane */
     struct exec_causality *causality;
     struct exec_block *block;
@@ -501,7 +585,8 @@ static bool is_stale(const struct access *access, const struct by *by)
 {
     const uint64_t block = access->block->index;
     const struct clock *acquired = access->causality->of_block[block].acquired;
-    const bool loads = access->cache->access == EXEC_LOAD && !(access->looks & EXEC_LOOK_PAST_L1);
+    const bool loads =
+        access->cache->deed == EXEC_DEED_LOAD && !(access->looks & EXEC_LOOK_PAST_L1);
     return acquired != NULL && (loads || access->looks & EXEC_LOOK_COUNTS) && by->block != 0 &&
            by->block != block + 1 && by->epoch > acquired->epochs[by->block - 1];
 }
@@ -522,6 +607,20 @@ static const struct by *is_too_early(const struct access *access, const struct c
             return by;
     }
     return NULL;
+}
+
+/* Returns true if the access reads data that another block has stored, and told this one of since:
+ * something should order the two. What nobody has told of yet, and what decides what a thread does,
+ * may be read at any time. Plain stores against plain loads are left to is_plain. */
+static bool is_hearsay(const struct access *access, const struct cell *cell)
+{
+    const struct by *by = &cell->latest;
+    const struct clock *hearsay = access->causality->of_block[access->block->index].hearsay;
+    if (hearsay == NULL || by->block == 0 || !(access->looks & EXEC_LOOK_DATA) ||
+        access->bytes < 1u << UNIT_BITS ||
+        (!access->is_strong && (!cell->is_strong || access->looks & EXEC_LOOK_BLOCKS)))
+        return false;
+    return hearsay->epochs[by->block - 1] > cell->told_before;
 }
 
 static void tell(const struct access *access, const struct at *at, const struct by *by,
@@ -551,11 +650,18 @@ static bool is_plain(const struct access *access, const struct cell *cell)
            !(access->looks & EXEC_LOOK_BLOCKS) && access->bytes >= 1u << UNIT_BITS;
 }
 
+/* Returns the store that the access has to come after; NULL: none. */
+static const struct by *store_of(const struct access *access, const struct cell *cell)
+{
+    if (is_hearsay(access, cell)) return &cell->latest;
+    return is_plain(access, cell) ? &cell->write : NULL;
+}
+
 static bool is_race(const struct access *access, const struct cell *cell)
 {
+    const struct by *store = store_of(access, cell);
     return (is_modify(access) && is_unordered(access, &cell->modify)) ||
-           (is_plain(access, cell) &&
-            (is_unordered(access, &cell->write) || is_stale(access, &cell->write))) ||
+           (store != NULL && (is_unordered(access, store) || is_stale(access, store))) ||
            is_too_early(access, cell) != NULL;
 }
 
@@ -572,12 +678,13 @@ static enum exec_wrong wrong_of(const struct access *access)
 static void tell_all(const struct access *access, const struct at *at, const struct cell *cell)
 {
     const struct by *change = is_too_early(access, cell);
+    const struct by *store = store_of(access, cell);
     if (is_modify(access) && is_unordered(access, &cell->modify))
         tell(access, at, &cell->modify, EXEC_STORE, EXEC_WRONG_VOLATILE);
-    if (is_plain(access, cell) && is_unordered(access, &cell->write))
-        tell(access, at, &cell->write, EXEC_STORE, wrong_of(access));
-    else if (is_plain(access, cell) && is_stale(access, &cell->write))
-        tell(access, at, &cell->write, EXEC_STORE, EXEC_WRONG_UNACQUIRED);
+    if (store != NULL && is_unordered(access, store))
+        tell(access, at, store, EXEC_STORE, wrong_of(access));
+    else if (store != NULL && is_stale(access, store))
+        tell(access, at, store, EXEC_STORE, EXEC_WRONG_UNACQUIRED);
     if (change != NULL) tell(access, at, change, EXEC_ATOMIC, wrong_of(access));
 }
 
@@ -606,6 +713,23 @@ static void leave_strong(const struct access *access, struct cell *cell, uint32_
     mine->told_at = mine->barriers;
 }
 
+/* What any access leaves for is_hearsay. */
+static void leave_told(const struct access *access, struct cell *cell, uint32_t epoch)
+{
+    const struct exec_causality *causality = access->causality;
+    const uint64_t block = access->block->index;
+    const enum exec_access kind = access->cache->access;
+    if (kind != EXEC_LOAD && !access->keeps) {
+        const bool stores = kind == EXEC_STORE && access->bytes >= 1u << UNIT_BITS;
+        cell->latest = (struct by){stores ? (uint32_t)block + 1 : 0, epoch, access->inst->position};
+        cell->told_before = causality->of_block[block].tells;
+    }
+    if (!access->is_strong) return;
+    if (!(access->looks & EXEC_LOOK_DATA) && (kind == EXEC_LOAD || access->looks & EXEC_LOOK_HEARS))
+        hear(access->causality, access->block, &cell->told);
+    if (kind != EXEC_LOAD) tell_others(access->causality, block, &cell->told, kind == EXEC_ATOMIC);
+}
+
 /* Updates the cell after an access, and the block's clock from it. An update by volatile accesses
  * gets the epoch that the block's last fence released: its own store passes on that fence's clock,
  * so a block that reads the value is ordered after the update. */
@@ -621,6 +745,7 @@ static void leave(const struct access *access, struct cell *cell)
                         access->inst->position};
     if (is_plain(access, cell) && access->cache->access == EXEC_STORE)
         cell->write = (struct by){(uint32_t)block + 1, now, access->inst->position};
+    leave_told(access, cell, now);
     if (access->is_strong) leave_strong(access, cell, now);
     if (access->is_strong || cell->is_strong)
         strong(causality, access->block, cell, access->cache->access,
@@ -650,25 +775,27 @@ static bool begin(struct access *access, struct exec_warp *warp, const struct ex
     }
     if (cache->access == EXEC_ATOMIC && looks & EXEC_LOOK_BLOCK_SCOPE) return false;
     causality->talks |= access->is_strong;
+    if (access->is_strong && cache->access != EXEC_LOAD)
+        causality->of_block[warp->block->index].tells++;
     if (looks & EXEC_LOOK_RELEASES) fence(causality, warp->block);
     if (warp->block->moment == 0) moment_end(causality, warp->block);
     return true;
 }
 
-/* Returns true if the access is a store that leaves memory as it is, in each of the lanes. Code
- * that compacts an array in place does so where nothing has been dropped yet, and other blocks read
- * it.
+/* Notes whether the access is a store that leaves memory as it is, in each of the lanes. Code that
+ * compacts an array in place does so where nothing has been dropped yet, and other blocks read it.
  */
-static bool is_same(const struct access *access, unsigned first, unsigned end, uint64_t address)
+static void note_same(struct access *access, unsigned first, unsigned end, uint64_t address)
 {
     const unsigned stored = (access->looks & EXEC_LOOK_STORED) >> EXEC_LOOK_STORED_BIT;
-    if (access->cache->deed != EXEC_DEED_STORE || stored == 0) return false;
+    if (access->cache->access != EXEC_STORE || stored == 0) return;
     const uint32_t count = 1u << (stored - 1), element = access->bytes / count;
     const unsigned char *memory =
         (const unsigned char *)(uintptr_t)(address + access->cache->delta);
     for (unsigned l = first; l < end; l++, memory += access->bytes)
-        if (exec_stores_new(access->warp, access->inst, l, memory, element, count)) return false;
-    return true;
+        if (exec_stores_new(access->warp, access->inst, l, memory, element, count)) return;
+    access->keeps = true;
+    access->is_same = !access->is_strong;
 }
 
 /* Race-checks an access to units of one line. `at`: the lane of the first unit. */
@@ -702,7 +829,7 @@ void exec_causality_touch(struct exec_warp *warp, const struct exec_inst *inst,
     struct exec_causal *causal = cache->causal;
     struct access access;
     if (!begin(&access, warp, inst, cache, bytes)) return;
-    access.is_same = is_same(&access, lane, lane + 1, address);
+    note_same(&access, lane, lane + 1, address);
     const struct at at = {lane, address - cache->low};
     const uint64_t end = ((address + bytes - 1 - causal->low) >> UNIT_BITS) + 1;
     for (uint64_t unit = (address - causal->low) >> UNIT_BITS; unit < end;) {
@@ -742,7 +869,7 @@ void exec_causality_row(struct exec_warp *warp, const struct exec_inst *inst,
         return;
     }
     if (!begin(&access, warp, inst, cache, bytes)) return;
-    access.is_same = is_same(&access, 0, EXEC_LANES, address);
+    note_same(&access, 0, EXEC_LANES, address);
     struct at at = {0, address - cache->low};
     uint64_t unit = (address - causal->low) >> UNIT_BITS;
     const unsigned each = bytes >> UNIT_BITS;

@@ -12,17 +12,21 @@
  *    a fence of scope gpu or sys behind it, or a barrier. Other loads may find in the L1 cache what
  *    was there before. Loads with .cg or .cv do not look there.
  * A plain store of one block and a later plain access of another are a race unless they are ordered
- * this way. So is a read-modify-write by two volatile accesses against another block's.
+ * this way. So is a read-modify-write by two volatile accesses against another block's. And so is a
+ * store, plain or volatile, against a load or an atomic of another block that has been told since:
+ * by a strong load or an atomic, with a value that decides something, it has read what the first
+ * block stored behind the store, or what was told in turn by those who had read that. Without that,
+ * strong accesses may come at any time; those whose values decide something (flags) always may.
  *
  * The check is weaker than the model, so that it reports no correct program: a block counts as one
  * thread, and its fence or barrier as a fence of each of its threads; a store behind a flag that
  * was read needs no fence, nor does a load before another block overwrites the data (CUB's scans
- * pass on what depends on their reads); strong and plain accesses to the same bytes are no race,
- * nor are accesses to memory that the host shares, nor a look before the act (grid_shadow.h), nor a
- * store of what is there already.
- * Atomics of scope .cta order nothing here. One case of strong and plain accesses is a race: a
- * plain load, behind a barrier of its block, of what another block changes by an atomic of one warp
- * after another of its warps has told that it is done, with no barrier between the two.
+ * pass on what depends on their reads); a strong load needs none at all; other strong and plain
+ * accesses to the same bytes are no race, nor are accesses to memory that the host shares, nor a
+ * look before the act (grid_shadow.h), nor a store of what is there already. Atomics of scope .cta
+ * order nothing here. One case of strong and plain accesses is a race: a plain load, behind a
+ * barrier of its block, of what another block changes by an atomic of one warp after another of its
+ * warps has told that it is done, with no barrier between the two.
  *
  * Most memory is only accessed by whole rows of one block. So a line of memory has a single cell
  * for the part that a row touched, until another part is touched. A block that repeats an access

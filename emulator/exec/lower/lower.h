@@ -52,6 +52,7 @@ struct lower {
     uint8_t *written;                   /* of each register: LOWER_UNSEEN, ... */
     bool *read;                         /* of each register: some instruction reads it */
     bool volatile_is_plain;             /* to shared memory: lower_volatile_is_plain */
+    bool *deciding;                     /* lower_deciding; NULL: not wanted, or not known */
     const struct ptx_operand **symbols; /* the variable's address it holds, or NULL; racecheck.c */
     int64_t *parameters;     /* of an entry, per register: see memory.c; NULL: not yet asked for */
     uint32_t *next_act;      /* of each instruction: the next act; made with `symbols` */

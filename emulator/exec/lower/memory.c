@@ -336,6 +336,7 @@ static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_ope
     unsigned as =
         lower_is_strong(lower, lower->at) ? EXEC_LOOK_ALL | strength(lower, lower->at) : 0u;
     if (from == PTX_CACHE_CG || from == PTX_CACHE_CV) as |= EXEC_LOOK_PAST_L1;
+    if (lower_brings_data(lower->deciding, lower->at)) as |= EXEC_LOOK_DATA;
     if (lower_looks(lower, address, LOWER_ACTS_OF_BLOCKS)) as |= EXEC_LOOK_BLOCKS;
     if (lower_looks(lower, address, LOWER_ACTS_OF_THREADS)) as |= EXEC_LOOK_THREADS;
     lower_note_look(lower, cache, as);
@@ -460,15 +461,15 @@ static void lower_store(struct lower *lower)
     inst->c = from[2];
     inst->e = from[3];
     if (place.global) {
+        const unsigned stored = (unsigned)__builtin_ctz(count) + 1;
         inst->cache = (uint32_t)lower->program->cache_count++;
         if (lower_is_strong(lower, at)) {
             lower->function->talks = lower->function->info.converses = true;
             lower_note_look(
                 lower, inst->cache,
-                EXEC_LOOK_ALL | strength(lower, at) |
+                EXEC_LOOK_ALL | strength(lower, at) | stored << EXEC_LOOK_STORED_BIT |
                     (lower_modifies(lower, &at->operands[0]) ? EXEC_LOOK_MODIFIES : 0u));
         } else {
-            const unsigned stored = (unsigned)__builtin_ctz(count) + 1;
             lower_note_look(lower, inst->cache,
                             lower_updates(lower) | stored << EXEC_LOOK_STORED_BIT);
         }
@@ -642,6 +643,8 @@ static void lower_atomic(struct lower *lower)
     const struct ptx_operand *address = &at->operands[returns];
     const struct ptx_operand *values = address + 1;
     const uint32_t count = at->modifiers.operation == PTX_ATOMIC_CAS ? 2 : 1;
+    const bool swaps = count == 2 || at->modifiers.operation == PTX_ATOMIC_EXCH;
+    const bool is_data = !swaps && (!brings_news(lower) || lower_brings_data(lower->deciding, at));
     const uint32_t width = lower_width(at->type);
     struct lower_place place;
     const struct exec_row *row = atomic_row(at);
@@ -685,6 +688,7 @@ static void lower_atomic(struct lower *lower)
         lower_note_look(lower, inst->cache,
                         strength(lower, at) | (part ? EXEC_LOOK_ALL : 0u) |
                             (brings_news(lower) ? EXEC_LOOK_HEARS : 0u) |
+                            (is_data ? EXEC_LOOK_DATA : 0u) |
                             (count == 2 && width == 4 ? EXEC_LOOK_SWAPS : 0u));
     }
     if (brings_news(lower)) {

@@ -135,15 +135,18 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
     if (offsets == NULL || shared == NULL) goto failed;
     memcpy(shared, program->module_shared, shared_bytes);
     if (!lower_body_layout(program, function, source, offsets, shared)) goto failed;
-    struct lower lower = {.program = program,
-                          .module = module,
-                          .source = source,
-                          .function = function,
-                          .volatile_is_plain = lower_volatile_is_plain(source),
-                          .offsets = offsets,
-                          .shared = shared};
+    struct lower lower = {
+        .program = program,
+        .module = module,
+        .source = source,
+        .function = function,
+        .volatile_is_plain = lower_volatile_is_plain(source),
+        .deciding = program->watched && program->converses ? lower_deciding(source) : NULL,
+        .offsets = offsets,
+        .shared = shared};
     const size_t first = program->cache_count;
     lower_function(&lower);
+    free(lower.deciding);
     free(offsets);
     free(shared);
     function->first_cache = calls_any(source) ? 0 : first;
