@@ -107,7 +107,6 @@ struct exec_function {
     /* Static properties, callees included. */
     exec_handler *commutes; /* the only atomic operation that it does to global memory, if blocks
                                may do it concurrently in any order; NULL: none */
-    bool fences;    /* has a fence beyond block scope: its blocks may synchronise with each other */
     bool talks;     /* blocks can observe each other, or output is ordered: one worker runs them */
     bool recursive; /* the call graph has a cycle, or an indirect call */
     bool allocates; /* uses alloca: local memory of a size known only at run time */

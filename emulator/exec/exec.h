@@ -97,6 +97,7 @@ struct exec_function_info {
     /* It may exchange values with concurrent work: it has volatile or ordered accesses to global
      * memory, atomics of which locks are made, or ones that count for the host as well (.sys). */
     bool converses;
+    bool fences;   /* it has a fence of a scope beyond the block */
     bool launches; /* it may call the device runtime (exec_launch.device_call) */
     bool prints;   /* it may call printf */
     bool takes;    /* it may use the heap: malloc, free and what is made of them */

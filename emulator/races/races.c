@@ -247,6 +247,13 @@ static bool is_narrow(const struct touch *one, const struct touch *other)
             !(one->actor->counts_system && other->actor->counts_system));
 }
 
+/* Returns whether one of two touches may tell the other something. */
+static bool is_talk(enum races_mode of, const struct touch *touch)
+{
+    return conflict[of][touch->mode] ||
+           (of == RACES_ATOMIC && touch->mode == RACES_ATOMIC && touch->actor->tells);
+}
+
 /* Returns whether the touch may be one half of a talk with `one`. Only bounds are compared, so that
  * it is rather taken for a talk than for a race. A kernel that does not converse reads plainly,
  * which tells it nothing; a copy, or the host, may well read what it is told by. */
@@ -256,7 +263,7 @@ static bool may_hear(const struct races_actor *one, const struct touch *touch)
     if (touch->mode == RACES_READ && by->site_count > 0 && !by->converses) return false;
     for (size_t i = 0; one->converses && touch->mode != RACES_FREE && i < one->site_count; i++) {
         const struct races_site *site = &one->sites[i];
-        if (site->strong && conflict[site->mode][touch->mode] &&
+        if (site->strong && is_talk(site->mode, touch) &&
             races_range_overlap(&site->bytes, &touch->set.bounds))
             return true;
     }

@@ -49,6 +49,9 @@ struct races_actor {
      * atomics race if one is not atomic there. */
     unsigned device;
     bool orders_system, counts_system, is_page_locked;
+    /* What it has done before is told with the atomics that it makes: it has fences, or does
+     * nothing but tell. */
+    bool tells;
     /* The host's own code; or a kernel that told the host something while it ran, so that it may
      * have told everybody by means of the host. Then no more is known than this: it did not order
      * its stores for the host, which race with accesses by the host's code alone; or it heard

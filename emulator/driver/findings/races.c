@@ -328,6 +328,7 @@ static struct actor *kernel_in(const struct operation *operation,
     actor->base.device = (unsigned)operation->context->device + 1;
     actor->base.orders_system = info->orders_system || !has_plain_site(footprint);
     actor->base.counts_system = info->counts_system;
+    actor->base.tells = info->fences || !has_plain_site(footprint);
     return actor;
 }
 

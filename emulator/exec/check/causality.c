@@ -670,7 +670,7 @@ static bool is_race(const struct access *access, const struct cell *cell)
 static enum exec_wrong wrong_of(const struct access *access)
 {
     const struct exec_worker *worker = access->warp->worker;
-    const bool tells = worker->function->info.converses || worker->function->fences;
+    const bool tells = worker->function->info.converses || worker->function->info.fences;
     if (worker->launch->cooperative && !(tells && access->causality->talks)) return EXEC_WRONG_GRID;
     return tells ? EXEC_WRONG_UNFENCED : EXEC_WRONG_BLOCKS;
 }

@@ -26,7 +26,7 @@ bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memo
     return launch->watch != NULL && worker->function->program->watched &&
            launch->footprint != NULL && blocks > 1 && !launch->cooperative &&
            launch->cluster[0] * launch->cluster[1] * launch->cluster[2] <= 1 &&
-           !worker->function->info.converses && !worker->function->fences &&
+           !worker->function->info.converses && !worker->function->info.fences &&
            region->address != launch->heap_address && !exec_proof_holds(worker->proven, region);
 }
 

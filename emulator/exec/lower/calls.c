@@ -30,7 +30,7 @@ static void add_pointed(struct pointed *pointed, const struct exec_function *fun
     pointed->converses |= function->info.converses;
     pointed->orders_system |= function->info.orders_system;
     pointed->counts_system |= function->info.counts_system;
-    pointed->fences |= function->fences;
+    pointed->fences |= function->info.fences;
     pointed->launches |= function->info.launches;
     pointed->prints |= function->info.prints;
     pointed->takes |= function->info.takes;
@@ -50,7 +50,8 @@ static bool follow_call(struct exec_function *function, const struct exec_functi
                         const struct pointed *pointed)
 {
     bool changed = inherit(&function->talks, callee != NULL ? callee->talks : pointed->talks);
-    changed |= inherit(&function->fences, callee != NULL ? callee->fences : pointed->fences);
+    changed |=
+        inherit(&function->info.fences, callee != NULL ? callee->info.fences : pointed->fences);
     changed |= inherit(&function->info.converses,
                        callee != NULL ? callee->info.converses : pointed->converses);
     changed |= inherit(&function->info.orders_system,

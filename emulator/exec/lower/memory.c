@@ -510,15 +510,19 @@ static bool may_wait_at(const struct lower *lower)
     return false;
 }
 
-/* Whether the instruction is an atomic that leaves the memory as it is: in a wait, a program means
- * a strong load by it. */
-static bool only_reads(const struct ptx_instruction *at)
+/* Whether the instruction is an atomic in a wait, by which a program means a strong load: it leaves
+ * the memory as it is. In a function that is called the value, and the wait, may be the caller's,
+ * as they are in builds for debuggers. */
+static bool may_await(const struct lower *lower)
 {
+    const struct ptx_instruction *at = lower->at;
     const struct ptx_operand *value = &at->operands[2];
     const uint16_t operation = at->modifiers.operation;
-    return at->op == PTX_OP_ATOM && value->kind == PTX_OPERAND_IMMEDIATE && value->bits == 0 &&
-           (operation == PTX_ATOMIC_ADD || operation == PTX_ATOMIC_OR ||
-            operation == PTX_ATOMIC_XOR);
+    if (!brings_news(lower) ||
+        (operation != PTX_ATOMIC_ADD && operation != PTX_ATOMIC_OR && operation != PTX_ATOMIC_XOR))
+        return false;
+    if (value->kind != PTX_OPERAND_IMMEDIATE) return !lower->source->is_entry;
+    return value->bits == 0 && (!lower->source->is_entry || may_wait_at(lower));
 }
 
 /* Records an atomic on global memory. Blocks may execute it at once if the order cannot be
@@ -536,7 +540,7 @@ static void note_atomic(struct lower *lower, const struct exec_row *row)
         function->talks = true;
     if (at->modifiers.operation == PTX_ATOMIC_CAS || at->modifiers.operation == PTX_ATOMIC_EXCH ||
         at->modifiers.scope == PTX_SCOPE_SYS || (ordered && at->modifiers.scope != PTX_SCOPE_CTA) ||
-        (only_reads(at) && brings_news(lower) && may_wait_at(lower)))
+        may_await(lower))
         function->info.converses = true;
 }
 
@@ -786,7 +790,7 @@ void lower_fence(struct lower *lower)
     /* A warp instruction is complete before the next one starts, so a fence has nothing to wait
      * for. A fence of a scope beyond the block shows that blocks communicate. */
     if (scope != PTX_SCOPE_CTA) {
-        lower->function->talks = lower->function->fences = true;
+        lower->function->talks = lower->function->info.fences = true;
         if (lower->program->watched) lower_emit_aside(lower, exec_causality_fence);
     }
     lower_order_fence(lower);

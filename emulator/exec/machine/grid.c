@@ -636,7 +636,7 @@ static struct exec_grid *grid_create(const struct exec_launch *launch,
     }
     grid->together = runs_together(launch);
     grid->failed = UINT64_MAX;
-    const bool talks = launch->function->info.converses || launch->function->fences ||
+    const bool talks = launch->function->info.converses || launch->function->info.fences ||
                        launch->cooperative || grid->cluster_blocks > 1;
     grid->worker_count = needs->workers;
     assert(grid->worker_count > 0); /* neither number of blocks nor of processors is 0 */
