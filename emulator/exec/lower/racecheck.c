@@ -241,12 +241,13 @@ void lower_order_fence(struct lower *lower)
 
 static bool is_act(enum ptx_opcode op)
 {
-    return op == PTX_OP_ST || op == PTX_OP_RED || op == PTX_OP_ATOM || orders_block(op);
+    return op == PTX_OP_ST || op == PTX_OP_RED || op == PTX_OP_ATOM || op == PTX_OP_CALL ||
+           orders_block(op);
 }
 
 /* Finds the registers that are written once, with the address of a variable; and for each
- * instruction the next act (a store, an atomic or a barrier of the block), because most are
- * none. */
+ * instruction the next act (a store, an atomic, a barrier of the block, or a call that may be one),
+ * because most are none. */
 static bool find_symbols(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
@@ -459,35 +460,74 @@ static bool adds_to_grid(const struct ptx_instruction *at, const bool *workspace
            (at->op == PTX_OP_RED && takes(&at->operands[0], workspace));
 }
 
-/* Finds lower->grid_barriers: no other barrier leads to the addition without one between. Without
- * memory there are none, and a look is what it was. */
-static void find_grid_barriers(struct lower *lower)
+static bool syncs_grid(const struct ptx_instruction *at, unsigned depth);
+
+/* Returns, of each instruction, whether grid.sync() begins there: at a barrier from which no other
+ * one leads to the addition, or at a call. From malloc; NULL: there is none, or the host has no
+ * memory, and a look is what it was. */
+static bool *find_grid_barriers(const struct ptx_function *source, unsigned depth)
 {
-    const struct ptx_function *source = lower->source;
     const uint32_t count = source->instruction_count;
     bool *workspace = calloc(source->register_count + (size_t)1, sizeof *workspace);
     bool *reached = malloc((count + (size_t)1) * sizeof *reached);
-    lower->grid_barriers_sought = true;
-    if (workspace != NULL && reached != NULL && find_workspace(source, workspace))
-        lower->grid_barriers = calloc(count + (size_t)1, sizeof *lower->grid_barriers);
-    for (uint32_t k = 0; lower->grid_barriers != NULL && k < count; k++) {
-        if (!orders_block(source->instructions[k].op)) continue;
-        memset(reached, 0, (count + (size_t)1) * sizeof *reached);
-        spread_until(source, k, NULL, reached);
-        for (uint32_t i = 0; i < count && !lower->grid_barriers[k]; i++)
-            lower->grid_barriers[k] =
-                reached[i] && adds_to_grid(&source->instructions[i], workspace);
+    bool *barriers = calloc(count + (size_t)1, sizeof *barriers), any = false;
+    const bool adds = workspace != NULL && find_workspace(source, workspace);
+    for (uint32_t k = 0; reached != NULL && barriers != NULL && k < count; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (at->op == PTX_OP_CALL) barriers[k] = syncs_grid(at, depth);
+        if (adds && orders_block(at->op)) {
+            memset(reached, 0, (count + (size_t)1) * sizeof *reached);
+            spread_until(source, k, NULL, reached);
+            for (uint32_t i = 0; i < count && !barriers[k]; i++)
+                barriers[k] = reached[i] && adds_to_grid(&source->instructions[i], workspace);
+        }
+        any |= barriers[k];
     }
     free(workspace);
     free(reached);
+    if (any) return barriers;
+    free(barriers);
+    return NULL;
+}
+
+/* Returns whether no way through the called function avoids grid.sync(). */
+static bool syncs_grid(const struct ptx_instruction *at, unsigned depth)
+{
+    enum { MOST_DEEP = 4 };
+    const struct ptx_function *callee = at->call->function;
+    if (callee == NULL || callee->instruction_count == 0 || depth == MOST_DEEP) return false;
+    const uint32_t count = callee->instruction_count;
+    bool *barriers = find_grid_barriers(callee, depth + 1);
+    bool *reached = barriers != NULL ? calloc(count + (size_t)1, sizeof *reached) : NULL;
+    bool avoids = reached == NULL;
+    if (reached != NULL && !barriers[0]) spread_until(callee, 0, barriers, reached);
+    for (uint32_t k = 0; k < count && !avoids; k++)
+        avoids = reached[k] && (callee->instructions[k].op == PTX_OP_RET || k + 1 == count);
+    free(barriers);
+    free(reached);
+    return !avoids;
+}
+
+static const bool *grid_barriers(struct lower *lower)
+{
+    if (!lower->grid_barriers_sought) lower->grid_barriers = find_grid_barriers(lower->source, 0);
+    lower->grid_barriers_sought = true;
+    return lower->grid_barriers;
+}
+
+/* Returns whether instruction `k` is a barrier of the block, or a call that leads to one. */
+static bool is_barrier(struct lower *lower, uint32_t k)
+{
+    const enum ptx_opcode op = lower->source->instructions[k].op;
+    return orders_block(op) ||
+           (op == PTX_OP_CALL && grid_barriers(lower) != NULL && lower->grid_barriers[k]);
 }
 
 /* Returns, of each instruction, whether the load `at` leads there with no barrier of the grid
  * between. NULL: the function has none, or the host has no memory. */
 static bool *before_grid_barrier(struct lower *lower)
 {
-    if (!lower->grid_barriers_sought) find_grid_barriers(lower);
-    if (lower->grid_barriers == NULL) return NULL;
+    if (grid_barriers(lower) == NULL) return NULL;
     bool *ahead = calloc(lower->source->instruction_count + (size_t)1, sizeof *ahead);
     if (ahead != NULL)
         spread_until(lower->source, (uint32_t)(lower->place - lower->source->instructions),
@@ -570,7 +610,7 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
     for (uint32_t k = lower->next_act[lower->place - source->instructions];
          k < source->instruction_count; k = lower->next_act[k]) {
         const struct ptx_instruction *later = &source->instructions[k];
-        if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
+        if (acts & LOWER_ACTS_AT_ONCE && is_barrier(lower, k)) return false;
         const bool stores = later->op == PTX_OP_ST && stores_count &&
                             same_address(lower, &address, &later->operands[0]);
         const bool acts_here =
