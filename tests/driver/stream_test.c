@@ -462,6 +462,7 @@ START_TEST(a_host_function_must_not_call_cuda)
     OK(cuCtxSynchronize());
     ck_assert_int_eq(host.cuda_inside, CUDA_ERROR_NOT_PERMITTED);
     ck_assert_int_eq(host.status, CUDA_SUCCESS);
+    ck_assert_ptr_nonnull(test_find(TRACE_FINDING, 0, "call in a host function"));
 }
 END_TEST
 

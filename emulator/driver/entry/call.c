@@ -59,8 +59,21 @@ static void call_ends(int code)
     trace_put(driver.trace, &record);
 }
 
+/* CUDA must not be called in a host function: the call has been refused. */
+static void tell_of_host_function(void)
+{
+    driver_lock();
+    struct trace_record found =
+        finding_at_call(FINDING_CALL_IN_HOST_FUNCTION, CUDA_ERROR_NOT_PERMITTED);
+    call_plain_name(found.name, sizeof found.name, thread.call.name);
+    finding_put(&found);
+    driver_unlock();
+}
+
 int overlap_call_leave(int code)
 {
+    if (thread.depth == 1 && thread.in_host_function && code == CUDA_ERROR_NOT_PERMITTED)
+        tell_of_host_function();
     if (--thread.depth > 0) return code;
     call_ends(code);
     turns_give();
