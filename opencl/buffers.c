@@ -175,6 +175,12 @@ static bool is_one(cl_bitfield flags)
     return (flags & (flags - 1)) == 0;
 }
 
+void buffer_shown(struct object *buffer)
+{
+    uint64_t content;
+    if (buffer->host != NULL) buffer->sum = command_sum(buffer->host, buffer->size, &content);
+}
+
 static void put_copy(const struct call *call, const char *name, const void *host, size_t size)
 {
     struct trace_record record = {.kind = TRACE_OPERATION,
@@ -201,14 +207,15 @@ EXPORT cl_handle clCreateBuffer(cl_handle context, cl_bitfield flags, size_t siz
         return call_end_made(&call, call.code, error), NULL;
     struct object *in = object_find(context, KIND_CONTEXT);
     /* Arguments that OpenCL would refuse are forwarded unchanged, for OpenCL to refuse. */
-    const bool ours = (flags & CL_MEM_USE_HOST_PTR) == 0 && size > 0 &&
-                      (host != NULL) == ((flags & of_host) != 0);
-    const bool copies = ours && (flags & CL_MEM_COPY_HOST_PTR) != 0;
+    const bool uses = (flags & CL_MEM_USE_HOST_PTR) != 0;
+    const bool ours = size > 0 && (host != NULL) == ((flags & of_host) != 0) &&
+                      !(uses && (flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)) != 0);
+    /* A buffer in the host's memory is one on the device as well, where OpenCL may keep it. */
+    const bool copies = ours && (flags & of_host) != 0;
     /* Host access flags are enforced by the layer, because the layer itself needs access. */
     const cl_bitfield kept = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY |
-                             CL_MEM_HOST_NO_ACCESS | (copies ? CL_MEM_COPY_HOST_PTR : 0);
-    const cl_bitfield given =
-        ours && is_one(flags & ~CL_MEM_COPY_HOST_PTR & kept) ? flags & ~kept : flags;
+                             CL_MEM_HOST_NO_ACCESS | (copies ? of_host : 0);
+    const cl_bitfield given = ours && is_one(flags & ~of_host & kept) ? flags & ~kept : flags;
     cl_handle made = REAL(clCreateBuffer)(context, given, ours ? size + GUARD : size,
                                           copies ? NULL : host, &code);
     if (made != NULL && ours && !fill(in, made, copies ? host : NULL, size)) {
@@ -220,7 +227,11 @@ EXPORT cl_handle clCreateBuffer(cl_handle context, cl_bitfield flags, size_t siz
     struct object *object = made != NULL ? object_add(made, KIND_BUFFER, in, &call, size) : NULL;
     if (object != NULL) object->guarded = ours;
     if (object != NULL) object->flags = flags;
-    const bool uses = (flags & CL_MEM_USE_HOST_PTR) != 0;
+    if (object != NULL) object->filled = copies && !(uses && (flags & CL_MEM_WRITE_ONLY) != 0);
+    if (object != NULL && copies && uses) {
+        object->host = host;
+        buffer_shown(object);
+    }
     if (object != NULL && (copies || uses))
         put_copy(&call, uses ? OPENCL_USED : OPENCL_COPIED, host, size);
     call_end_made(&call, code, error);
@@ -244,8 +255,10 @@ EXPORT cl_handle clCreateSubBuffer(cl_handle buffer, cl_bitfield flags, cl_uint 
         (region->offset > whole->size || region->size > whole->size - region->offset))
         return call_end_made(&call, CL_INVALID_VALUE, error), NULL;
     cl_handle made = REAL(clCreateSubBuffer)(buffer, flags, type, region, &code);
-    if (made != NULL && region != NULL)
-        object_add(made, KIND_BUFFER, whole->context, &call, region->size);
+    struct object *part = made != NULL && region != NULL
+                              ? object_add(made, KIND_BUFFER, whole->context, &call, region->size)
+                              : NULL;
+    if (part != NULL && whole->host != NULL) part->host = whole->host + region->offset;
     call_end_made(&call, code, error);
     return made;
 }
@@ -263,7 +276,47 @@ EXPORT cl_int clGetMemObjectInfo(cl_handle handle, cl_uint what, size_t size, vo
     if (code == CL_SUCCESS && what == CL_MEM_FLAGS && value != NULL && object != NULL &&
         object->flags != 0)
         memcpy(value, &object->flags, sizeof object->flags);
+    if (code == CL_SUCCESS && what == CL_MEM_HOST_PTR && value != NULL && object != NULL &&
+        object->host != NULL)
+        memcpy(value, &object->host, sizeof object->host);
     return call_end(&call, code);
+}
+
+/* Notes whether a kernel has written results into a buffer in the host's memory, where the host's
+ * memory does not show them and nothing has fetched them. A buffer that kernels may read as well
+ * could be theirs alone. */
+static void check_host(struct object *buffer, copy_function read, cl_handle queue)
+{
+    uint64_t content;
+    const bool results = buffer->host != NULL && (buffer->flags & CL_MEM_WRITE_ONLY) != 0;
+    unsigned char *bytes = results && !buffer->copied ? malloc(buffer->size) : NULL;
+    if (bytes == NULL) return;
+    if (read(queue, buffer->handle, 1, 0, buffer->size, bytes, 0, NULL, NULL) == CL_SUCCESS) {
+        const uint64_t sum = command_sum(bytes, buffer->size, &content);
+        buffer->hidden =
+            sum != buffer->sum && sum != command_sum(buffer->host, buffer->size, &content);
+    }
+    free(bytes);
+}
+
+/* A finding about the buffer, at the call that made it. */
+static struct trace_record finding_of(const struct object *buffer, enum trace_finding_id id)
+{
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .caller = buffer->made,
+                                  .bytes = buffer->size,
+                                  .object = buffer->id,
+                                  .count = 1};
+    trace_copy_string(record.name, sizeof record.name, "clCreateBuffer");
+    record.finding.id = id;
+    return record;
+}
+
+void buffer_end(struct object *buffer, bool findings)
+{
+    const struct trace_record record = finding_of(buffer, FINDING_CL_NOT_MAPPED);
+    if (buffer->hidden && findings) layer_put(&record);
+    buffer->hidden = false;
 }
 
 void buffer_check(struct object *buffer)
@@ -276,19 +329,14 @@ void buffer_check(struct object *buffer)
     if (queue == NULL) return;
     commands_drain();
     layer_take(ROW_clEnqueueReadBuffer, &read);
+    check_host(buffer, read, queue);
     if (read(queue, buffer->handle, 1, buffer->size, GUARD, guard, 0, NULL, NULL) != CL_SUCCESS)
         return;
     for (size_t i = 0; i < GUARD; i++)
         if (guard[i] != POISON) changed = i + 1;
     if (changed == 0) return;
     buffer->guarded = false; /* reported once */
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .caller = buffer->made,
-                                  .bytes = buffer->size,
-                                  .object = buffer->id,
-                                  .count = 1};
-    trace_copy_string(record.name, sizeof record.name, "clCreateBuffer");
-    record.finding.id = FINDING_CL_OVERRUN;
+    struct trace_record record = finding_of(buffer, FINDING_CL_OVERRUN);
     record.finding.numbers[0] = changed;
     layer_put(&record);
 }

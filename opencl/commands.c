@@ -55,6 +55,90 @@ uint64_t command_sum(const void *bytes, size_t size, uint64_t *content)
     return sum;
 }
 
+/* ---- order ------------------------------------------------------------------------------------
+ */
+
+/* The newest command of that event; `count`: none. */
+static size_t find(cl_handle event, size_t count)
+{
+    for (size_t i = count; i-- > 0;)
+        if (commands.list[i].event == event) return i;
+    return count;
+}
+
+/* Returns true if a command waits for the earlier command `number` of the list by itself. */
+static bool follows(const struct command *command, size_t number)
+{
+    const struct command *earlier = &commands.list[number];
+    if (earlier->queue == command->queue &&
+        (command->queue->in_order || command->behind_all || earlier->barrier))
+        return true;
+    for (cl_uint e = 0; e < command->after_count; e++)
+        if (find(command->after[e], commands.count) == number) return true;
+    return false;
+}
+
+/* Marks the commands of the list behind which `command`, a later one, is: those that it waits for,
+ * and what these waited for. */
+static void mark_earlier(const struct command *command, size_t count, bool *marked)
+{
+    for (size_t i = count; i-- > 0;) {
+        if (marked[i] || !follows(command, i)) continue;
+        marked[i] = true;
+        mark_earlier(&commands.list[i], i, marked);
+    }
+}
+
+static bool accesses(const struct command *command, const struct object *buffer)
+{
+    for (size_t i = 0; i < ARGUMENTS; i++)
+        if (command->accessed[i] == buffer) return true;
+    return command->written == buffer || command->read == buffer;
+}
+
+/* Returns true if one of the two needs the other to have ended, or not to have begun. A kernel may
+ * be content with a part of its buffer, and may only read it: so it is held against copies of the
+ * whole buffer, and against those from it only if it alone can have filled it. */
+static bool collide(const struct command *a, const struct command *b)
+{
+    if (a->written != NULL && accesses(b, a->written)) return true;
+    if (b->written != NULL && accesses(a, b->written)) return true;
+    const struct object *read = b->what == TRACE_COPY ? b->read : NULL;
+    return read != NULL && !read->filled && a->what == TRACE_KERNEL && accesses(a, read);
+}
+
+/* Reports the first command of those in progress that nothing orders against `command`, which
+ * follows them, although both use one buffer. */
+static void check_order(const struct command *command)
+{
+    bool *marked = NULL;
+    for (size_t i = 0; i < commands.count; i++) {
+        const struct command *earlier = &commands.list[i];
+        if (earlier->settled || (earlier->queue == command->queue && command->queue->in_order) ||
+            !collide(earlier, command))
+            continue;
+        if (marked == NULL) {
+            marked = calloc(commands.count, sizeof *marked);
+            if (marked == NULL) return;
+            mark_earlier(command, commands.count, marked);
+        }
+        if (marked[i]) continue;
+        struct trace_record record = {.kind = TRACE_FINDING,
+                                      .caller = command->call.caller,
+                                      .request = command->call.request,
+                                      .count = 1};
+        trace_copy_string(record.name, sizeof record.name, call_name(&command->call));
+        record.finding.id = FINDING_CL_UNORDERED;
+        record.finding.sides[1].call = earlier->call.caller;
+        layer_put(&record);
+        break;
+    }
+    free(marked);
+}
+
+/* ---- a new command -----------------------------------------------------------------------------
+ */
+
 void command_add(const struct command *command, cl_handle *wanted)
 {
     event_function retain;
@@ -69,6 +153,9 @@ void command_add(const struct command *command, cl_handle *wanted)
         *wanted = command->event;
     }
     lock();
+    check_order(&added);
+    if (added.written != NULL) added.written->filled = true;
+    if (added.read != NULL && added.mapped == NULL) added.read->copied = true;
     if (commands.count == commands.room) {
         const size_t room = commands.room > 0 ? 2 * commands.room : 64;
         struct command *list = realloc(commands.list, room * sizeof *list);
@@ -92,6 +179,9 @@ static void put_finding(const struct command *command, enum trace_finding_id id)
     record.finding.id = id;
     layer_put(&record);
 }
+
+/* ---- the end of a command ---------------------------------------------------------------------
+ */
 
 /* Records the operation with the device's own times. */
 static void put_operation(const struct command *command)
@@ -124,6 +214,8 @@ static void settle(struct command *command)
     if (command->settled) return;
     command->settled = true;
     if (command->shadow != NULL) memcpy(command->destination, command->shadow, command->bytes);
+    if (command->image != NULL && command->brings != NULL)
+        memcpy(command->mapped, command->image, command->bytes);
     if (command->source != NULL &&
         command_sum(command->source, command->bytes, &content) != command->sum)
         put_finding(command, FINDING_CL_CHANGED);
@@ -132,14 +224,6 @@ static void settle(struct command *command)
     free(command->shadow);
     command->shadow = NULL;
     if (command->what != TRACE_WHAT_NONE) put_operation(command);
-}
-
-/* The newest command of that event; `count`: none. */
-static size_t find(cl_handle event, size_t count)
-{
-    for (size_t i = count; i-- > 0;)
-        if (commands.list[i].event == event) return i;
-    return count;
 }
 
 /* Settles the command and all commands that it waited for. */
@@ -184,17 +268,22 @@ bool command_is_settled(cl_handle event, const struct object **queue)
     return settled;
 }
 
-void command_unmap(const void *mapped)
+void *command_unmap(void *mapped)
 {
+    void *image = mapped;
     lock();
     for (size_t i = commands.count; i-- > 0;) {
         struct command *command = &commands.list[i];
         if (command->mapped != mapped) continue;
         if (!command->settled) put_finding(command, FINDING_CL_NOT_AWAITED);
-        command->mapped = NULL;
+        if (command->image != NULL) image = command->image;
+        if (command->image != NULL && command->maps_to_write)
+            memcpy(command->image, mapped, command->bytes);
+        command->mapped = command->image = NULL;
         break;
     }
     unlock();
+    return image;
 }
 
 /* Releases the lock while waiting, since a callback may have to run first. */
@@ -242,7 +331,7 @@ void commands_end(bool findings)
             free(command->shadow);
             command->shadow = NULL;
         }
-        if (!command->settled) command->brings = NULL;
+        if (!command->settled) command->brings = command->image = NULL;
         /* The source is not compared any more: the function has returned, so its variables are
          * gone. */
         if (!command->settled && command->source != NULL && findings)

@@ -85,6 +85,11 @@ struct object {
     size_t size;                /* of a buffer, as the student requested */
     cl_bitfield flags;          /* the same */
     bool guarded;               /* of a buffer: guard bytes follow its end */
+    bool filled;                /* of a buffer: created with data, or written by a copy or a fill */
+    bool copied;                /* of a buffer: a command has read it */
+    bool hidden;                /* of a buffer: what the device wrote is not in host memory */
+    unsigned char *host;        /* of a buffer: the memory that the student gave it to live in */
+    uint64_t sum;               /* of such a buffer: checksum of what host and device agreed on */
     bool in_order, profiled;    /* of a queue, as the student requested */
     cl_handle device;           /* of a queue: its own; of a context: its first */
     cl_handle own_queue;        /* of a context: a queue of the layer's own, created when needed */
@@ -133,8 +138,15 @@ unsigned layer_device_number(cl_handle device);
 /* ---- buffers (buffers.c) ----------------------------------------------------------------------
  */
 
-/* Checks the guard bytes behind the buffer, once all commands of its context have ended. */
+/* Checks the guard bytes behind the buffer, and whether the host's memory shows what is in it, once
+ * all commands of its context have ended. */
 void buffer_check(struct object *buffer);
+/* The function has returned. `findings`: reports what the last check of the buffer has noted about
+ * the host's memory; a function that failed owes nobody its results. */
+void buffer_end(struct object *buffer, bool findings);
+/* The host's memory in which the buffer is to live, if there is such, and the buffer have the same
+ * bytes now. */
+void buffer_shown(struct object *buffer);
 /* Releases the layer's own objects in a context that the student has released: they would keep the
  * context alive. */
 void context_leave(struct object *context);
@@ -162,6 +174,12 @@ struct command {
     bool behind_all; /* waits for all earlier commands of its queue */
     bool barrier;    /* and all later commands of the queue wait for it */
     void *mapped;    /* address at which it maps a buffer; NULL: no mapping */
+    /* Where the mapping really is, if that is not where the student gets it; the bytes are copied
+     * from there when the command has ended, and back when the mapping is released. */
+    void *image;
+    bool maps_to_write;
+    /* Buffers of which it writes or reads every byte, and those that a kernel may access. */
+    struct object *written, *read, *accessed[ARGUMENTS];
     bool settled;
 };
 
@@ -170,8 +188,9 @@ void command_add(const struct command *command, cl_handle *wanted);
 /* The command of the event has ended, and so have all commands before it: their data is
  * delivered. */
 void command_settle_event(cl_handle event);
-/* The mapping at this address is released: the command that made it must have been waited for. */
-void command_unmap(const void *mapped);
+/* The mapping at this address is released: the command that made it must have been waited for.
+ * Returns where the mapping really is. */
+void *command_unmap(void *mapped);
 /* All commands of the queue so far have ended. */
 void commands_settle_queue(const struct object *queue);
 /* Returns true if the student has waited for the command of that event. */

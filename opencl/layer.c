@@ -181,6 +181,16 @@ static void check_buffer(struct object *buffer)
     if (buffer->references > 0) buffer_check(buffer);
 }
 
+static void end_buffer(struct object *buffer)
+{
+    buffer_end(buffer, true);
+}
+
+static void forget_buffer(struct object *buffer)
+{
+    buffer_end(buffer, false);
+}
+
 static void settle(int failed)
 {
     layer_lock();
@@ -190,6 +200,7 @@ static void settle(int failed)
     layer_unlock();
     commands_drain();
     objects_visit(KIND_BUFFER, check_buffer);
+    objects_visit(KIND_BUFFER, failed == 0 ? end_buffer : forget_buffer);
     commands_end(failed == 0);
     objects_visit(KIND_CONTEXT, context_leave);
 }

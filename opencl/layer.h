@@ -3,7 +3,8 @@
  * made it, each object's life, and each command with the device's own times.
  *
  * Where OpenCL leaves a choice open, the layer takes the less helpful one: data of a command
- * without a wait arrives only when it is waited for, and new buffers do not hold zeros. Invalid and
+ * without a wait arrives only when it is waited for, a buffer in the host's memory is on the device
+ * until it is mapped, and new buffers do not hold zeros. Invalid and
  * stale handles are not forwarded to OpenCL, where they would crash. Guard bytes behind each buffer
  * show whether a kernel wrote beyond its end. The layer never judges the program.
  *

@@ -28,6 +28,13 @@ static struct object *part_of(struct call *call, cl_handle buffer, size_t offset
     return object;
 }
 
+/* Returns the buffer if a part of so many bytes is all of it, or NULL. */
+static struct object *whole_of(cl_handle buffer, size_t size)
+{
+    struct object *object = object_find(buffer, KIND_BUFFER);
+    return object != NULL && object->size == size ? object : NULL;
+}
+
 /* The events that a command waits for. */
 struct behind {
     cl_uint count;
@@ -98,6 +105,7 @@ EXPORT cl_int clEnqueueReadBuffer(cl_handle queue, cl_handle buffer, cl_bool blo
     command.destination = to;
     command.brings = to;
     command.shadow = shadow;
+    command.read = whole_of(buffer, size);
     return end_command(&call, &command, blocking != 0, code, event);
 }
 
@@ -118,6 +126,7 @@ EXPORT cl_int clEnqueueWriteBuffer(cl_handle queue, cl_handle buffer, cl_bool bl
     command.to = TRACE_DEVICE;
     if (code == CL_SUCCESS) command.sum = command_sum(from, size, &command.count);
     if (!blocking) command.source = from;
+    command.written = whole_of(buffer, size);
     return end_command(&call, &command, blocking != 0, code, event);
 }
 
@@ -225,6 +234,8 @@ EXPORT cl_int clEnqueueCopyBuffer(cl_handle queue, cl_handle from, cl_handle to,
         REAL(clEnqueueCopyBuffer)(queue, from, to, from_offset, to_offset, size, count, list, &own);
     struct command command = command_of(&call, queue, own, BEHIND, TRACE_COPY, size);
     command.from = command.to = TRACE_DEVICE;
+    command.read = whole_of(from, size);
+    command.written = whole_of(to, size);
     return end_command(&call, &command, false, code, event);
 }
 
@@ -241,6 +252,7 @@ EXPORT cl_int clEnqueueFillBuffer(cl_handle queue, cl_handle buffer, const void 
                                                   size, count, list, &own);
     struct command command = command_of(&call, queue, own, BEHIND, TRACE_SET, size);
     command.to = TRACE_DEVICE;
+    command.written = whole_of(buffer, size);
     return end_command(&call, &command, false, code, event);
 }
 
@@ -256,14 +268,19 @@ EXPORT void *clEnqueueMapBuffer(cl_handle queue, cl_handle buffer, cl_bool block
                   (flags & CL_MAP_READ) != 0 ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY) ||
         !events_are_there(&call, count, list))
         return call_end_made(&call, call.code, error), NULL;
-    void *mapped = REAL(clEnqueueMapBuffer)(queue, buffer, blocking, flags, offset, size, count,
-                                            list, &own, &code);
-    const bool reads = (flags & CL_MAP_READ) != 0;
+    void *image = REAL(clEnqueueMapBuffer)(queue, buffer, blocking, flags, offset, size, count,
+                                           list, &own, &code);
+    struct object *object = object_find(buffer, KIND_BUFFER);
+    const bool reads = (flags & CL_MAP_READ) != 0, moves = image != NULL && object->host != NULL;
+    void *mapped = moves ? object->host + offset : image;
     struct command command = command_of(&call, queue, own, BEHIND, TRACE_COPY, size);
     command.from = reads ? TRACE_DEVICE : TRACE_PAGEABLE;
     command.to = reads ? TRACE_PAGEABLE : TRACE_DEVICE;
     if (reads) command.brings = mapped;
     command.mapped = mapped;
+    if (moves) command.image = image;
+    command.maps_to_write = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
+    if (reads) command.read = whole_of(buffer, size);
     code = end_command(&call, &command, blocking != 0, code, event);
     if (error != NULL) *error = code;
     return mapped;
@@ -277,7 +294,8 @@ EXPORT cl_int clEnqueueUnmapMemObject(cl_handle queue, cl_handle buffer, void *m
     if (!call_begin(&call, ROW_clEnqueueUnmapMemObject, CALLER, queue) ||
         part_of(&call, buffer, 0, 1) == NULL || !events_are_there(&call, count, list))
         return call_end(&call, call.code);
-    command_unmap(mapped);
+    mapped = command_unmap(mapped);
+    buffer_shown(object_find(buffer, KIND_BUFFER));
     const cl_int code = REAL(clEnqueueUnmapMemObject)(queue, buffer, mapped, count, list, &own);
     struct command command = command_of(&call, queue, own, BEHIND, TRACE_WHAT_NONE, 0);
     return end_command(&call, &command, false, code, event);
@@ -423,6 +441,7 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_handle queue, cl_handle handle, cl_uint 
     command.count = 1;
     for (cl_uint i = 0; global != NULL && i < dimensions && i < 3; i++) command.count *= global[i];
     trace_copy_string(command.name, sizeof command.name, kernel->name);
+    memcpy(command.accessed, kernel->arguments, sizeof command.accessed);
     return end_command(&call, &command, false, code, event);
 }
 
@@ -441,6 +460,7 @@ EXPORT cl_int clEnqueueTask(cl_handle queue, cl_handle handle, cl_uint count, co
     struct command command = command_of(&call, queue, own, BEHIND, TRACE_KERNEL, 0);
     command.count = 1;
     trace_copy_string(command.name, sizeof command.name, kernel->name);
+    memcpy(command.accessed, kernel->arguments, sizeof command.accessed);
     return end_command(&call, &command, false, code, event);
 }
 

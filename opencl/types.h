@@ -48,6 +48,7 @@ enum {
     CL_QUEUE_PROPERTIES = 0x1093,
     CL_MEM_FLAGS = 0x1101,
     CL_MEM_SIZE = 0x1102,
+    CL_MEM_HOST_PTR = 0x1103,
     CL_KERNEL_FUNCTION_NAME = 0x1190,
     CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11d3,
     CL_PROFILING_COMMAND_QUEUED = 0x1280,
@@ -61,6 +62,7 @@ enum {
 #define CL_QUEUE_OUT_OF_ORDER (UINT64_C(1) << 0)
 #define CL_QUEUE_PROFILING (UINT64_C(1) << 1)
 /* Flags of a buffer. */
+#define CL_MEM_WRITE_ONLY (UINT64_C(1) << 1)
 #define CL_MEM_USE_HOST_PTR (UINT64_C(1) << 3)
 #define CL_MEM_ALLOC_HOST_PTR (UINT64_C(1) << 4)
 #define CL_MEM_COPY_HOST_PTR (UINT64_C(1) << 5)
@@ -69,5 +71,7 @@ enum {
 #define CL_MEM_HOST_NO_ACCESS (UINT64_C(1) << 9)
 /* Flags of a mapping. */
 #define CL_MAP_READ (UINT64_C(1) << 0)
+#define CL_MAP_WRITE (UINT64_C(1) << 1)
+#define CL_MAP_WRITE_INVALIDATE_REGION (UINT64_C(1) << 2)
 
 #endif

@@ -278,13 +278,67 @@ START_TEST(a_new_buffer_holds_no_zeros)
 }
 END_TEST
 
+/* A kernel that is given the buffer. */
+static cl_handle make_kernel(cl_handle buffer)
+{
+    cl_handle program = clCreateProgramWithSource(context, 0, NULL, NULL, NULL);
+    cl_handle kernel = clCreateKernel(program, "work", NULL);
+    ck_assert_int_eq(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    return kernel;
+}
+
+START_TEST(a_queue_out_of_order_needs_an_event)
+{
+    const size_t items = 4;
+    char bytes[24] = "";
+    cl_handle buffer = make_buffer(sizeof bytes), kernel = make_kernel(buffer), event = NULL,
+              loose = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER, NULL);
+    for (int way = 0; way < 4; way++) {
+        cl_handle used = way == 0 ? queue : loose;
+        clEnqueueWriteBuffer(used, buffer, 0, 0, sizeof bytes, bytes, 0, NULL, &event);
+        if (way == 2) clWaitForEvents(1, &event);
+        const cl_uint count = way == 1;
+        clEnqueueNDRangeKernel(used, kernel, 1, NULL, &items, NULL, count, count ? &event : NULL,
+                               NULL);
+        clFinish(used);
+        clReleaseEvent(event);
+        drive->settle(0);
+        ck_assert_uint_eq(count_findings(FINDING_CL_UNORDERED), way == 3);
+    }
+    /* A part of the buffer may be none of the kernel's. */
+    clEnqueueWriteBuffer(loose, buffer, 0, 0, 8, bytes, 0, NULL, NULL);
+    clEnqueueNDRangeKernel(loose, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+    clFinish(loose);
+    drive->settle(0);
+    ck_assert_uint_eq(count_findings(FINDING_CL_UNORDERED), 1);
+}
+END_TEST
+
+START_TEST(the_hosts_memory_shows_a_buffer_when_it_was_mapped_or_read)
+{
+    const size_t items = 4;
+    for (int way = 0; way < 3; way++) {
+        char bytes[24] = "the host's";
+        cl_handle buffer = clCreateBuffer(context, CL_MEM_USE_HOST_PTR | CL_MEM_WRITE_ONLY,
+                                          sizeof bytes, bytes, NULL);
+        stand_in->known = 0;
+        stand_in->overrun = 4; /* not over the end here */
+        clEnqueueNDRangeKernel(queue, make_kernel(buffer), 1, NULL, &items, NULL, 0, NULL, NULL);
+        clFinish(queue);
+        ck_assert_str_eq(bytes, "the host's");
+        if (way == 0) clEnqueueReadBuffer(queue, buffer, 1, 0, sizeof bytes, bytes, 0, NULL, NULL);
+        clReleaseMemObject(buffer);
+        drive->settle(way == 1 ? -5 : 0);
+        ck_assert_uint_eq(count_findings(FINDING_CL_NOT_MAPPED), way == 2);
+    }
+}
+END_TEST
+
 START_TEST(what_is_written_behind_a_buffer_is_seen)
 {
     const size_t items = 4;
     cl_handle buffer = make_buffer(24);
-    cl_handle program = clCreateProgramWithSource(context, 0, NULL, NULL, NULL);
-    cl_handle kernel = clCreateKernel(program, "work", NULL);
-    clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    cl_handle kernel = make_kernel(buffer);
     ck_assert_int_eq(clSetKernelArg(kernel, 0, sizeof buffer, NULL), -50);
     clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
     clFinish(queue);
@@ -424,6 +478,8 @@ int main(void)
     tcase_add_test(with, a_wait_is_for_what_a_command_waited_for_too);
     tcase_add_test(with, times_are_there_when_they_were_waited_for);
     tcase_add_test(with, a_new_buffer_holds_no_zeros);
+    tcase_add_test(with, a_queue_out_of_order_needs_an_event);
+    tcase_add_test(with, the_hosts_memory_shows_a_buffer_when_it_was_mapped_or_read);
     tcase_add_test(with, what_is_written_behind_a_buffer_is_seen);
     tcase_add_test(with, a_call_that_is_made_to_fail_does_nothing);
     tcase_add_test(with, a_release_that_fails_has_released);
