@@ -47,7 +47,7 @@ START_TEST(as_many_gpus_as_there_are)
                 ck_assert(c->held == 0 || c->ordinal < there);
             }
             ck_assert_int_eq(fewer, there > 1 ? 2 : 0);
-            ck_assert_int_eq(others, there > 1 ? 3 : 0);
+            ck_assert_int_eq(others, there > 1 ? 4 : 0);
             large_give_back(in);
         }
     }
@@ -117,7 +117,7 @@ START_TEST(two_equal_gpus_are_told_apart)
         }
         *a = right;
     }
-    ck_assert_uint_eq(held, 1);
+    ck_assert_uint_eq(held, 2);
     ck_assert_uint_eq(short_of_room, 2);
     evidence_release(&e);
 }

@@ -39,6 +39,7 @@ struct place {
     CUdevice held_on;   /* the device with the drive's memory */
     CUdevice lent_from; /* the device whose primary context is `outer` */
     CUdeviceptr memory; /* 0: none */
+    CUdeviceptr apart;  /* the same in `outer` */
     int lent;
 };
 
@@ -46,17 +47,23 @@ struct place {
 
 static const uint32_t treasure = 0x0ddba11u;
 
-/* Allocates *held bytes, or what is free of them, with a word in them, in the primary context of a
- * device. */
+/* Allocates *held bytes, or what is free of them. */
+static CUresult take(CUdeviceptr *memory, uint32_t *held)
+{
+    CUresult result = cuMemAlloc(memory, *held);
+    while (result == CUDA_ERROR_OUT_OF_MEMORY && *held > LEAST_HELD)
+        result = cuMemAlloc(memory, *held /= 2);
+    return result;
+}
+
+/* The same in the primary context of a device, with a word in them. */
 static CUresult hold(struct place *place, int ordinal, uint32_t *held)
 {
     CUcontext popped;
     CUresult result = cuDeviceGet(&place->held_on, ordinal);
     if (result == CUDA_SUCCESS) result = cuDevicePrimaryCtxRetain(&place->primary, place->held_on);
     if (result == CUDA_SUCCESS) result = cuCtxPushCurrent(place->primary);
-    if (result == CUDA_SUCCESS) result = cuMemAlloc(&place->memory, *held);
-    while (result == CUDA_ERROR_OUT_OF_MEMORY && *held > LEAST_HELD)
-        result = cuMemAlloc(&place->memory, *held /= 2);
+    if (result == CUDA_SUCCESS) result = take(&place->memory, held);
     if (result == CUDA_SUCCESS) result = cuMemcpyHtoD(place->memory, &treasure, sizeof treasure);
     if (result == CUDA_SUCCESS) result = cuCtxPopCurrent(&popped);
     return result;
@@ -67,11 +74,15 @@ static CUresult move_in(struct place *place, const struct device_query_case *c, 
     CUdevice device;
     CUresult result = CUDA_SUCCESS;
     if (c->held > 0 || c->current != DEVICE_QUERY_NOTHING) result = cuInit(0);
-    if (result == CUDA_SUCCESS && c->held > 0) result = hold(place, c->ordinal, held);
+    if (result == CUDA_SUCCESS && c->held > 0 && c->apart == 0)
+        result = hold(place, c->ordinal, held);
     if (result != CUDA_SUCCESS || c->current == DEVICE_QUERY_NOTHING) return result;
     result = cuDeviceGet(&device, c->at);
-    if (result == CUDA_SUCCESS && c->current == DEVICE_QUERY_OWN)
-        return cuCtxCreate(&place->outer, NULL, 0, device);
+    if (result == CUDA_SUCCESS && c->current == DEVICE_QUERY_OWN) {
+        result = cuCtxCreate(&place->outer, NULL, 0, device);
+        /* It goes with its context. */
+        return result == CUDA_SUCCESS && c->apart != 0 ? take(&place->apart, held) : result;
+    }
     if (result == CUDA_SUCCESS) result = cuDevicePrimaryCtxRetain(&place->outer, device);
     place->lent = result == CUDA_SUCCESS;
     place->lent_from = device;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define DEVICE_QUERY_CASES 12   /* at most */
+#define DEVICE_QUERY_CASES 13   /* at most */
 #define DEVICE_QUERY_DEVICES 16 /* the most that are described and that the arrays hold */
 
 /* The function that a case calls. */
@@ -23,8 +23,9 @@ struct device_query_case {
     int32_t ordinal;  /* memory */
     uint32_t current; /* enum device_query_current */
     int32_t at;
-    uint32_t held; /* bytes of the drive's in the primary context of `ordinal`; 0: none. On a GPU
-                      with less memory free: fewer, as the answer says */
+    uint32_t held;  /* bytes of the drive's in the primary context of `ordinal`; 0: none. On a GPU
+                       with less memory free: fewer, as the answer says */
+    uint32_t apart; /* 1: they are in the drive's own context there, and the primary one is dead */
 };
 
 /* A device of the software device, as the judge configured it: index in trace/gpus.h, memory, and

@@ -179,6 +179,12 @@ static int prepare_devices(struct run_input *input)
         {.what = DEVICE_QUERY_MEMORY, .ordinal = other, .current = DEVICE_QUERY_OWN, .held = held},
         {.what = DEVICE_QUERY_MEMORY,
          .ordinal = other,
+         .current = DEVICE_QUERY_OWN,
+         .at = other,
+         .held = held,
+         .apart = 1},
+        {.what = DEVICE_QUERY_MEMORY,
+         .ordinal = other,
          .current = DEVICE_QUERY_PRIMARY,
          .at = other,
          .held = draw(input, 1000, 9000000)},
@@ -275,8 +281,9 @@ static int prepare_each_failure(struct run_input *input)
     };
     struct device_query_input *in = allocate(input, cases, sizeof cases / sizeof cases[0]);
     if (in == NULL) return -1;
-    in->count = 1;
-    draw_devices(input, in->devices, 1);
+    /* An error of the first one must not be lost in what the second one says. */
+    in->count = 2;
+    draw_devices(input, in->devices, in->count);
     return 0;
 }
 

@@ -62,6 +62,15 @@ static void lay_out_double(struct run_input *input, struct structs_input *in,
     draw_floats(input, in->bytes + c->at, (size_t)c->rows * c->stride);
 }
 
+/* Draws a factor. Both signs occur, and every second one has a square that no int16_t holds; all
+ * have three binary digits at most. */
+static int32_t draw_factor(struct run_input *input, uint32_t i)
+{
+    const int32_t size = i % 2 == 1 ? 64 * (2 * (int32_t)random_between(input->random, 1, 3) + 1)
+                                    : (int32_t)random_between(input->random, 2, 7);
+    return i % 4 < 2 ? -size : size;
+}
+
 /* The book's two arrays, [1, 2, 3] and [0, 4], are doubled, and the second once more. */
 static void lay_out_arrays(struct run_input *input, struct structs_input *in,
                            const struct wanted *w, struct structs_case *c)
@@ -73,7 +82,7 @@ static void lay_out_arrays(struct run_input *input, struct structs_input *in,
     c->at = take(in, c->count * sizeof(struct structs_list));
     struct structs_list *lists = (void *)(in->bytes + c->at);
     for (uint32_t i = 0; i < c->count; i++) {
-        lists[i].factor = w->book ? 2 : (int32_t)random_between(input->random, 2, 9);
+        lists[i].factor = w->book ? 2 : draw_factor(input, i);
         lists[i].length = w->book ? 3 - i : draw(input, w->length);
         /* One array of several is empty. */
         if (!w->book && !w->timed && i % 4 == 2) lists[i].length = 0;

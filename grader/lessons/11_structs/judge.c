@@ -429,6 +429,20 @@ static void judge_device_asked(struct verdict *verdict, const struct evidence *e
 
 /* ---- step 3 -------------------------------------------------------------------------------- */
 
+/* Returns the factor, or its square, as it is where it has lost its sign or its upper bits, if that
+ * is what made `after` of `before`; 0: it is not. */
+static float cut_factor(int32_t factor, float before, float after)
+{
+    const float unsign = (float)(uint16_t)factor,
+                cuts[] = {unsign, unsign * unsign, (float)(int16_t)(factor * factor),
+                          (float)(uint16_t)(factor * factor)};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+        if (after == before * cuts[i] && cuts[i] != (float)factor &&
+            cuts[i] != (float)(factor * factor))
+            return cuts[i];
+    return 0.0f;
+}
+
 static bool list_right(struct verdict *verdict, const struct call *one, uint32_t i)
 {
     const struct structs_list *list =
@@ -440,6 +454,7 @@ static bool list_right(struct verdict *verdict, const struct call *one, uint32_t
 
     if (k == MODEL_SAME) return true;
     if (verdict_causes(verdict, one->evidence)) return false;
+    const float cut = cut_factor(list->factor, before[k], after[k]);
     verdict_fail(verdict, one->evidence, last_kernel(one),
                  "For %s, element %zu of array %u (of %u) is %.9g and must be %.9g.",
                  describe(one, text), k, i, list->length, (double)after[k],
@@ -455,8 +470,14 @@ static bool list_right(struct verdict *verdict, const struct call *one, uint32_t
     else if (after[k] == before[k] * (float)list->factor * (float)list->factor)
         verdict_why(verdict, "It was multiplied twice, and in front of array number `first` it is "
                              "to be once.");
+    else if (cut != 0)
+        verdict_why(verdict, "It was multiplied by %.0f, and the array's factor is %d.",
+                    (double)cut, list->factor);
     if (isinf(after[k]))
         verdict_hint(verdict, "Copy the elements behind each cudaMalloc, in the given stream.");
+    else if (cut != 0)
+        verdict_hint(verdict, "A factor is an int16_t: it has a sign, and its square is longer. "
+                              "Multiply the float by it, and once more where it is to be.");
     else
         verdict_hint(verdict, "A block to a struct, and a loop over its elements from threadIdx.x "
                               "in steps of blockDim.x; the second launch is given the address of "

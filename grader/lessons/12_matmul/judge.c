@@ -158,6 +158,7 @@ static int prepare_tiled(struct run_input *input)
     return PREPARE(list);
 }
 
+/* A product of the last one has more elements than a block may have threads. */
 static int prepare_batched(struct run_input *input)
 {
     static const struct wanted list[] = {
@@ -165,6 +166,7 @@ static int prepare_batched(struct run_input *input)
         {MATMUL_BATCHED, {2, 5}, {17, 31}, {3, 9}, {33, 47}, false, 0},
         {MATMUL_BATCHED, {0, 0}, {5, 9}, {5, 9}, {5, 9}, false, 0},
         {MATMUL_BATCHED, {1, 1}, {1, 3}, {70, 99}, {1, 3}, false, 0},
+        {MATMUL_BATCHED, {2, 3}, {33, 47}, {3, 9}, {33, 47}, false, 0},
     };
     return PREPARE(list);
 }

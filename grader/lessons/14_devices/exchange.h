@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#define DEVICES_MOST 4   /* that the program uses */
-#define DEVICES_CALLS 10 /* at most */
+#define DEVICES_MOST 9   /* that the program uses */
+#define DEVICES_CALLS 11 /* at most */
 
 enum devices_what { DEVICES_LINK, DEVICES_STEPS };
 

@@ -77,20 +77,23 @@ static int prepare(struct run_input *input, const struct devices_input *plan)
 }
 
 /* The devices of the run "values": three of a kind in some order, the first of them never number 0,
- * and the odd one, which none of them reaches. */
+ * and the odd one, which none of them reaches. Those behind these four are for one call, with more
+ * devices than a table of 4 or 8 has room for. */
+#define CAST 4
+
 struct cast {
     uint32_t of_a_kind[3], odd;
 };
 
 static struct cast draw_cast(struct run_input *input, struct devices_input *in)
 {
-    struct cast cast = {.odd = draw(input, 0, DEVICES_MOST - 1)};
+    struct cast cast = {.odd = draw(input, 0, CAST - 1)};
     const uint32_t kind = linked_gpus[draw(input, 0, LINKED_GPUS - 1)];
     uint32_t count = 0;
     in->there = DEVICES_MOST;
     for (uint32_t i = 0; i < DEVICES_MOST; i++) {
         in->kinds[i] = i == cast.odd ? GPU_rtx4060 : kind;
-        if (i != cast.odd) cast.of_a_kind[count++] = i;
+        if (i < CAST && i != cast.odd) cast.of_a_kind[count++] = i;
     }
     /* Not in their order: the last one first, or the second. */
     const uint32_t first = draw(input, 1, 2), kept = cast.of_a_kind[0];
@@ -158,6 +161,7 @@ static int prepare_values(struct run_input *input)
         STEPS_CALL(LIST(a), 1, c, draw(input, 3, 7), draw(input, 2, 3), .again = 0),
         STEPS_CALL(LIST(a, c), 2, b, draw(input, 3, 6), 1, .again = 0),
         STEPS_CALL(LIST(c, b), 2, a, draw(input, 3, 6), 0, .again = 0),
+        STEPS_CALL(LIST(c, 8, a, 4, odd, 7, 5, b, 6), 9, a, draw(input, 9, 12), 2, .again = 0),
     };
     set_calls(&in, calls, sizeof calls / sizeof *calls);
     return prepare(input, &in);
