@@ -243,6 +243,20 @@ static bool writes_kernels(const struct evidence *evidence)
     return lesson != NULL && strstr(lesson->files[0], ".cu") != NULL;
 }
 
+/* The function itself chose the error. A host function may have misled it. */
+static void hint_at_itself(struct verdict *verdict, const struct answer *answer)
+{
+    const struct query host = {
+        .phase = answer->phase, .kind = TRACE_OPERATION, .what = TRACE_HOST_FUNCTION};
+    if (answer->phase != NULL && evidence_next(answer->evidence, &host, NULL) != NULL)
+        verdict_hint(verdict, "None of its CUDA calls failed. But a host function runs when its "
+                              "stream comes to it: what its argument leads to must be there then, "
+                              "and as it was, which a loop's variable is not.");
+    else
+        verdict_hint(verdict, "None of its CUDA calls failed. Is the variable that it returns set "
+                              "on every path?");
+}
+
 bool answer_succeeded(struct verdict *verdict, const struct answer *answer, const char *doing)
 {
     char name[ANSWER_NAME_SIZE], called[ANSWER_NAME_SIZE];
@@ -294,8 +308,7 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
         verdict_hint(verdict, "Look at the arguments of that call, and at what the calls before it "
                               "returned.");
     else
-        verdict_hint(verdict, "None of its CUDA calls failed. Is the variable that it returns set "
-                              "on every path?");
+        hint_at_itself(verdict, answer);
     return false;
 }
 

@@ -105,6 +105,37 @@ static const struct trace_record *last_finding(const struct evidence *evidence)
     return last;
 }
 
+/* Returns the student's last call that ended a device's context with all that the process has
+ * there, or NULL. */
+static const struct trace_record *last_reset(const struct evidence *evidence)
+{
+    static const char *const names[] = {"cudaDeviceReset*", "cuDevicePrimaryCtxReset*"};
+    const struct trace_record *last = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct query calls = {.kind = TRACE_CALL, .name = names[i], .student = true};
+        for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &calls, r)) != NULL;)
+            last = r;
+    }
+    return last;
+}
+
+/* Whose memory is gone crashes somewhere, which may be far from the call that took it. */
+static bool say_reset(struct verdict *verdict, const struct evidence *evidence, const char *ending)
+{
+    const struct trace_record *reset =
+        evidence->ending == ENDED_SIGNAL ? last_reset(evidence) : NULL;
+    if (reset == NULL) return false;
+    verdict_fail(verdict, evidence, reset,
+                 "The program %s. Before that it called %.*s here, which ends all that the process "
+                 "has on the device, the caller's memory, streams and events too.",
+                 ending, TRACE_NAME_SIZE, reset->name);
+    verdict_why(verdict, "A device belongs to the whole process. What others have there is not the "
+                         "function's to end.");
+    verdict_hint(verdict, "Release what the function itself has made, one by one, and leave the "
+                          "device as it is.");
+    return true;
+}
+
 static void fail_somewhere(struct verdict *verdict, const struct evidence *evidence,
                            const char *what)
 {
@@ -238,6 +269,7 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, co
         return true;
     }
     evidence_describe_ending(evidence, ending, sizeof ending);
+    if (!evidence->reference && say_reset(verdict, evidence, ending)) return true;
     const struct trace_record *finding = last_finding(evidence);
     int used = snprintf(what, sizeof what, _("%s %s."), whose, ending);
     if (evidence->ending == ENDED_SIGNAL &&
