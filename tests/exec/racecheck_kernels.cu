@@ -103,34 +103,6 @@ KERNEL right_warp(const int *in, int *out, int n)
     out[index()] = mine[lane];
 }
 
-KERNEL right_volatile(const int *in, int *out, int n)
-{
-    __shared__ volatile int sums[64];
-    int t = threadIdx.x;
-    if (t < 64) sums[t] = in[index()];
-    __syncthreads();
-    for (int k = n > 0 ? 32 : 0; t < 32 && k > 0; k /= 2) {
-        int sum = sums[t] + sums[t + k];
-        __syncwarp();
-        sums[t] = sum;
-        __syncwarp();
-    }
-    if (t == 0) out[blockIdx.x] = sums[0];
-}
-
-// Values that decide something may be read at any time: a lane stops early when another has found.
-KERNEL right_volatile_hint(const int *in, int *out, int n)
-{
-    __shared__ volatile int found;
-    if (threadIdx.x == 0) found = 0;
-    __syncthreads();
-    for (int k = threadIdx.x; k < n && !found; k += 128)
-        if (in[k] == in[13]) {
-            out[blockIdx.x] = in[k];
-            found = 1;
-        }
-}
-
 KERNEL right_flag(const int *in, int *out, int n)
 {
     __shared__ int found, everywhere;
@@ -324,47 +296,6 @@ KERNEL no_syncwarp(const int *in, int *out, int n)
     int *mine = dynamic + threadIdx.x / 32 * 32, lane = threadIdx.x % 32;
     mine[lane] = in[index()];       // no_syncwarp
     out[index()] = mine[31 - lane]; // no_syncwarp
-}
-
-// Before Volta this was how it was done.
-KERNEL volatile_in_step(const int *in, int *out, int n)
-{
-    __shared__ volatile int sums[64];
-    int t = threadIdx.x;
-    if (t < 64) sums[t] = in[index()];
-    __syncthreads();
-    if (t < 32) {
-        sums[t] += sums[t + 32]; // volatile_in_step
-        sums[t] += sums[t + 16]; // volatile_in_step
-        sums[t] += sums[t + 8];  // volatile_in_step
-        if (t == 0) out[blockIdx.x] = sums[0];
-    }
-}
-
-KERNEL volatile_in_a_loop(const int *in, int *out, int n)
-{
-    __shared__ volatile int sums[64];
-    int t = threadIdx.x;
-    if (t < 64) sums[t] = in[index()];
-    __syncthreads();
-    for (int k = n > 0 ? 32 : 0; t < 32 && k > 0; k /= 2)
-        sums[t] += sums[t + k]; // volatile_in_a_loop
-    if (t == 0) out[blockIdx.x] = sums[0];
-}
-
-// A fence and a ticket in global memory are for other blocks.
-KERNEL volatile_beside_a_ticket(const int *in, int *out, int n)
-{
-    __shared__ volatile int sums[64];
-    int t = threadIdx.x;
-    if (t < 64) sums[t] = in[index()];
-    __syncthreads();
-    if (t < 32) sums[t] += sums[t + 16]; // volatile_beside_a_ticket
-    if (t == 0) {
-        out[blockIdx.x] = sums[0];
-        __threadfence();
-        if (atomicAdd(&out[n], 1) == gridDim.x - 1) out[n + 1] = 1;
-    }
 }
 
 KERNEL last_warp_unrolled(const int *in, int *out, int n)

@@ -212,6 +212,43 @@ KERNEL right_told_lock(const int *in, int *out, int n)
     }
 }
 
+KERNEL right_told_volatile_warp(const int *in, int *out, int n)
+{
+    __shared__ volatile int sums[64];
+    int t = threadIdx.x;
+    if (t < 64) sums[t] = in[index()];
+    __syncthreads();
+    for (int k = n > 0 ? 32 : 0; t < 32 && k > 0; k /= 2) {
+        int sum = sums[t] + sums[t + k];
+        __syncwarp();
+        sums[t] = sum;
+        __syncwarp();
+    }
+    if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// All lanes store the same value, and read it again.
+KERNEL right_told_volatile_alike(const int *in, int *out, int n)
+{
+    __shared__ volatile int words[4][8];
+    int warp = threadIdx.x / 32, word = threadIdx.x % 8;
+    words[warp][word] = word + n;
+    out[index()] = words[warp][word];
+}
+
+// Values that decide something may be read at any time: a lane stops early when another has found.
+KERNEL right_told_volatile_hint(const int *in, int *out, int n)
+{
+    __shared__ volatile int found;
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    for (int k = threadIdx.x; k < n && !found; k += 128)
+        if (in[k] == in[13]) {
+            out[blockIdx.x] = in[k];
+            found = 1;
+        }
+}
+
 // A turn that is taken by looking at it, and handed on, by volatile accesses alone.
 KERNEL right_told_turns(const int *in, int *out, int n)
 {
@@ -373,6 +410,47 @@ KERNEL told_volatile(const int *in, int *out, int n)
     __threadfence_block();                               // or it could tell nobody anything
     __syncthreads();
     out[index()] = count;
+}
+
+// Before Volta this was how it was done.
+KERNEL told_volatile_in_step(const int *in, int *out, int n)
+{
+    __shared__ volatile int sums[64];
+    int t = threadIdx.x;
+    if (t < 64) sums[t] = in[index()];
+    __syncthreads();
+    if (t < 32) {
+        sums[t] += sums[t + 32]; // told_volatile_in_step
+        sums[t] += sums[t + 16]; // told_volatile_in_step
+        sums[t] += sums[t + 8];  // told_volatile_in_step
+        if (t == 0) out[blockIdx.x] = sums[0];
+    }
+}
+
+KERNEL told_volatile_in_a_loop(const int *in, int *out, int n)
+{
+    __shared__ volatile int sums[64];
+    int t = threadIdx.x;
+    if (t < 64) sums[t] = in[index()];
+    __syncthreads();
+    for (int k = n > 0 ? 32 : 0; t < 32 && k > 0; k /= 2)
+        sums[t] += sums[t + k]; // told_volatile_in_a_loop
+    if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// A fence and a ticket in global memory are for other blocks.
+KERNEL told_volatile_and_a_ticket(const int *in, int *out, int n)
+{
+    __shared__ volatile int sums[64];
+    int t = threadIdx.x;
+    if (t < 64) sums[t] = in[index()];
+    __syncthreads();
+    if (t < 32) sums[t] += sums[t + 16]; // told_volatile_and_a_ticket
+    if (t == 0) {
+        out[blockIdx.x] = sums[0];
+        __threadfence();
+        if (atomicAdd(&out[n], 1) == gridDim.x - 1) out[n + 1] = 1;
+    }
 }
 
 // Nobody can wait for these.

@@ -399,10 +399,19 @@ static __attribute__((noinline)) void read_unread(const struct exec_touch *touch
     exec_unread_settle(touch->shadow, index, unread);
 }
 
+/* Returns whether the touch reads what a lane of its warp has stored together with others that
+ * stored the same: it is most likely one of them. */
+static bool is_alike(const struct exec_touch *touch, int32_t store)
+{
+    return touch->access == EXEC_LOAD && (store & EXEC_SHADOW_MANY) && !exec_unread_is(store) &&
+           warp_of(store) == touch->thread / EXEC_LANES;
+}
+
 static inline bool check(const struct exec_touch *touch, size_t index, enum exec_kept kept)
 {
     const int32_t *cell = &touch->shadow->cells[kept][index];
     if (!unordered(touch, *cell)) return true;
+    if (kept == EXEC_KEPT_WRITE && is_alike(touch, *cell)) return true;
     if (kept == EXEC_KEPT_WRITE && exec_unread_is(*cell)) {
         read_unread(touch, index);
         if (!unordered(touch, *cell)) return true;
@@ -491,6 +500,22 @@ static inline void load_cell(const struct exec_touch *touch, size_t index)
         keep(touch, index, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
 }
 
+/* Returns EXEC_SHADOW_MANY if the lane stores the same to shared memory as the lane of the cell,
+ * which the same instruction has just dealt with. */
+static int32_t alike(const struct exec_touch *touch, int32_t cell)
+{
+    enum { ONE = 1 << EXEC_WATCH_COUNT_SHIFT, COUNT = 0xf << EXEC_WATCH_COUNT_SHIFT };
+    const struct exec_inst *inst = touch->inst;
+    const uint32_t lane = touch->thread % EXEC_LANES, other = (uint32_t)cell % EXEC_LANES;
+    if (touch->cache != NULL || !(inst->cache & EXEC_WATCH_VALUES) ||
+        (inst->cache & COUNT) != ONE || lane == other)
+        return 0;
+    return memcmp(exec_stored(touch->warp, inst, lane, 0, touch->bytes),
+                  exec_stored(touch->warp, inst, other, 0, touch->bytes), touch->bytes) == 0
+               ? EXEC_SHADOW_MANY
+               : 0;
+}
+
 static inline void store_cell(const struct exec_touch *touch, size_t index)
 {
     struct exec_shadow *shadow = touch->shadow;
@@ -508,7 +533,8 @@ static inline void store_cell(const struct exec_touch *touch, size_t index)
     if (met == MEETING_UNREAD)
         exec_unread_keep(shadow, index, exec_unread_at(shadow, index, false), touch->now);
     else
-        shadow->cells[EXEC_KEPT_WRITE][index] = touch->now;
+        shadow->cells[EXEC_KEPT_WRITE][index] =
+            touch->now | (same_instruction ? alike(touch, before) : 0);
     shadow->sites[EXEC_KEPT_WRITE][index] = touch->inst->position;
 }
 

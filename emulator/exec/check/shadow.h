@@ -28,7 +28,7 @@
  *  - stores by lanes of one warp to shared memory that nobody reads: check/unread.h;
  *  - stores by one instruction of one warp: PTX promises that one of them takes effect. Not so
  *    stores of a value computed from a load of the same address (x++): all such updates but one are
- *    lost;
+ *    lost. Where lanes store the same value so to shared memory, the warp may read it, too;
  *  - a load from an address that an atomic further on in the function uses too: a look before the
  *    act; and a load of what an atomic has written by a warp whose look, or failed atom.cas, has
  *    read just that.
@@ -48,7 +48,8 @@
 #include <string.h>
 
 /* A cell's value is one touch: from the high bits down, its moment; whether other lanes of the warp
- * made it too since the warp's last order; and the thread. So later touches are larger. 0:
+ * made it too since the warp's last order, or, of stores, another lane stored the same by the same
+ * instruction; and the thread. So later touches are larger. 0:
  * never. */
 enum {
     EXEC_SHADOW_THREAD_BITS = 10,
