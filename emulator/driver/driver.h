@@ -79,8 +79,16 @@ void overlap_finding_misuse(const char *what, int code) __attribute__((nonnull(1
 
 /* The page-locked memory at `bytes` is a library's own (emulator/standins): code of the program
  * never looks at it, so what streams do there is checked for nothing and tells the host nothing,
- * and a value there says that its writer has come so far, and no more. */
-void overlap_memory_is_private(const void *bytes);
+ * and a value there says that its writer has come so far, and no more. `writers` are asked with the
+ * driver's lock: they call nothing of CUDA's, and take no lock that is held around such a call. */
+struct overlap_writers {
+    /* Whether the library's rank `whom` (overlap_call_waits) will write nothing any more. */
+    bool (*is_over)(void *user, uint32_t whom);
+    /* A stream waits for a value of such a rank, which has not been written. */
+    void (*is_missed)(void *user);
+};
+void overlap_memory_is_private(const void *bytes, const struct overlap_writers *writers,
+                               void *user);
 
 /* The waits for values that the present call submits from here on are those of a library's rank
  * `who` for rank `whom`: so a wait that does not end is told. */

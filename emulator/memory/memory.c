@@ -478,9 +478,13 @@ void memory_set_syncs(const struct memory_region *region, bool syncs)
     memory.entries[entries_up_to(region->address) - 1]->region.syncs = syncs;
 }
 
-void memory_set_private(const struct memory_region *region)
+void memory_set_private(const struct memory_region *region, const struct overlap_writers *writers,
+                        void *user)
 {
-    memory.entries[entries_up_to(region->address) - 1]->region.is_private = true;
+    struct memory_region *own = &memory.entries[entries_up_to(region->address) - 1]->region;
+    own->is_private = true;
+    own->writers = writers;
+    own->writers_user = user;
 }
 
 uint64_t memory_ends(void)

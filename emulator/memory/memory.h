@@ -42,7 +42,10 @@ struct memory_region {
     bool mapped;     /* made by memory_show, ended by memory_hide */
     bool on_host;    /* mapped memory that is the host's: it accesses it there, too */
     bool syncs;      /* synchronous calls wait for what they do to it (memory_set_syncs) */
-    bool is_private; /* a library's own, which no code of the program looks at */
+    bool is_private; /* a library's own, which no code of the program looks at ... */
+    /* ... and whom it names as the values' writers; kept, not interpreted */
+    const struct overlap_writers *writers;
+    void *writers_user;
     unsigned flags;  /* of the allocating API call; kept, not interpreted */
     uint64_t pool;   /* trace id of the pool it comes from; 0: none */
     unsigned device; /* ordinal of the device whose memory it is */
@@ -98,7 +101,8 @@ void memory_will_end(const struct memory_region *region, uint64_t caller);
 /* Sets whether synchronous calls wait for what they do to the region, which managed memory wants at
  * first. */
 void memory_set_syncs(const struct memory_region *region, bool syncs);
-void memory_set_private(const struct memory_region *region);
+void memory_set_private(const struct memory_region *region, const struct overlap_writers *writers,
+                        void *user);
 
 /* Returns how many regions have ended. While the number stays the same, results of memory_find stay
  * valid. */

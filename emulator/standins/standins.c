@@ -3,8 +3,6 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
-#include "emulator/driver/driver.h"
-
 void standin_call_begin(const char *name, const void *caller)
 {
     overlap_call_enter(name, caller, OVERLAP_CALL_LIBRARY);
@@ -46,9 +44,9 @@ void standin_waits(unsigned who, unsigned whom)
     overlap_call_waits(who, whom);
 }
 
-void standin_private(const void *bytes)
+void standin_private(const void *bytes, const struct overlap_writers *writers, void *user)
 {
-    overlap_memory_is_private(bytes);
+    overlap_memory_is_private(bytes, writers, user);
 }
 
 CUresult standin_context(void)

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator/driver/driver.h"
+
 #define STANDIN_PUBLIC __attribute__((visibility("default")))
 
 /* Begins and ends a public function. The calls of CUDA in between belong to the caller's one call,
@@ -51,7 +53,7 @@ void standin_misused(const char *what);
 void standin_waits(unsigned who, unsigned whom);
 
 /* Says that registered memory is the library's own: overlap_memory_is_private. */
-void standin_private(const void *bytes);
+void standin_private(const void *bytes, const struct overlap_writers *writers, void *user);
 
 /* Makes sure that the calling thread has a current context, the primary one if there was none. */
 CUresult standin_context(void);

@@ -83,11 +83,11 @@ void overlap_finding_unsupported(const char *what, int code)
     finding_tell(FINDING_UNSUPPORTED, (CUresult)code, "%s", what);
 }
 
-void overlap_memory_is_private(const void *bytes)
+void overlap_memory_is_private(const void *bytes, const struct overlap_writers *writers, void *user)
 {
     driver_lock();
     const struct memory_region *region = memory_find((uint64_t)(uintptr_t)bytes);
-    if (region != NULL) memory_set_private(region);
+    if (region != NULL) memory_set_private(region, writers, user);
     driver_unlock();
 }
 

@@ -17,6 +17,7 @@
  */
 #include "emulator/driver/memory/parts.h"
 
+#include "emulator/base/memfd.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
@@ -24,7 +25,6 @@
 #include "emulator/memory/initcheck.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,14 +137,9 @@ CUresult driver_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 /* Opens the owner's descriptor in this process; -1: missing, or another file. */
 static int file_of(const struct shared *shared)
 {
-    char path[64], name[80], target[128], expected[128];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)shared->process, (int)shared->file);
-    const ssize_t length = readlink(path, target, sizeof target - 1);
-    if (length < 0) return -1;
-    target[length] = '\0';
+    char name[80];
     name_of(shared, name, sizeof name);
-    snprintf(expected, sizeof expected, "/memfd:%s (deleted)", name);
-    return strcmp(target, expected) == 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    return memfd_open(shared->process, shared->file, name);
 }
 
 static CUresult open_memory(struct ipc_memory *memory)

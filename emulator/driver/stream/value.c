@@ -9,15 +9,20 @@
 
 enum {
     MOST = 256,        /* operations of a batch */
-    TOLD_AFTER_S = 10, /* who waits for so long is told of */
+    TOLD_AFTER_S = 10, /* who waits for so long is told of, and fails if the writer is over */
+    ASK_EACH_MS = 100, /* whether it is */
+    NS_PER_MS = 1000000,
 };
 
 /* Payload of a batch's operation. */
 struct values {
     unsigned count;
-    unsigned done;     /* operations that have run: the next one may wait */
-    uint64_t since_ns; /* the one that waits, since then; 0: none does */
-    bool is_told;
+    unsigned done; /* operations that have run: the next one may wait */
+    struct {
+        uint64_t since_ns; /* 0: none waits */
+        uint64_t asked_ns; /* whether its writer is over */
+        bool is_over, is_missed, is_told;
+    } wait;      /* of the one that waits */
     bool ranked; /* the waits are rank `who`'s for rank `whom` */
     uint32_t who, whom;
     CUstreamBatchMemOpParams ops[];
@@ -192,31 +197,54 @@ static enum timeline_ran run_op(struct operation *operation, const CUstreamBatch
     return TIMELINE_RAN;
 }
 
+/* Asks whether the rank that is waited for is over. It may have written before it ended: what
+ * is missing after the answer is missing for ever. */
+static void ask_for_writer(const CUstreamBatchMemOpParams *op, struct values *values, uint64_t now)
+{
+    const struct memory_region *region = region_of(op, kinds[op->operation].size);
+    if (region == NULL || region->writers == NULL || !values->ranked) return;
+    if (values->wait.is_over && !values->wait.is_missed)
+        region->writers->is_missed(region->writers_user);
+    values->wait.is_missed = values->wait.is_over;
+    if (values->wait.is_over || now - values->wait.asked_ns < (uint64_t)ASK_EACH_MS * NS_PER_MS)
+        return;
+    values->wait.asked_ns = now;
+    values->wait.is_over = region->writers->is_over(region->writers_user, values->whom);
+}
+
 /* Tells of a wait that has lasted long: it may be right, but nobody sees otherwise why the program
- * stands still. */
-static void look_at_wait(const struct operation *operation, struct values *values)
+ * stands still. One whose writer is over fails. */
+static enum timeline_ran look_at_wait(struct operation *operation, struct values *values)
 {
     const uint64_t now = monotonic_ns();
-    if (values->since_ns == 0) values->since_ns = now;
-    if (values->is_told || now - values->since_ns < (uint64_t)TOLD_AFTER_S * 1000000000) return;
-    struct trace_record found =
-        finding_at_work(values->ranked ? FINDING_RANK_NOT_COME : FINDING_VALUE_NOT_WRITTEN,
-                        &operation->record, operation->stream_caller);
-    finding_address(&found, values->ops[values->done].waitValue.address);
+    const CUstreamBatchMemOpParams *op = &values->ops[values->done];
+    if (values->wait.since_ns == 0) values->wait.since_ns = values->wait.asked_ns = now;
+    ask_for_writer(op, values, now);
+    const bool is_long = now - values->wait.since_ns >= (uint64_t)TOLD_AFTER_S * 1000 * NS_PER_MS;
+    const bool is_missed = values->wait.is_missed;
+    if (!is_long || (values->wait.is_told && !is_missed)) return TIMELINE_NOT_YET;
+    struct trace_record found = finding_at_work(is_missed        ? FINDING_RANK_GONE
+                                                : values->ranked ? FINDING_RANK_NOT_COME
+                                                                 : FINDING_VALUE_NOT_WRITTEN,
+                                                &operation->record, operation->stream_caller);
+    finding_address(&found, op->waitValue.address);
     found.finding.numbers[0] = TOLD_AFTER_S;
     found.finding.numbers[1] = values->who;
     found.finding.numbers[2] = values->whom;
+    found.code = is_missed ? CUDA_ERROR_EXTERNAL_DEVICE : CUDA_SUCCESS;
+    if (is_missed) return operation_fail(operation, &found);
     finding_put(&found);
-    values->is_told = true;
+    values->wait.is_told = true;
+    return TIMELINE_NOT_YET;
 }
 
 static enum timeline_ran run_values(struct operation *operation)
 {
     struct values *values = values_of(operation);
-    for (; values->done < values->count; values->done++, values->since_ns = 0) {
-        if (run_op(operation, &values->ops[values->done]) == TIMELINE_RAN) continue;
-        look_at_wait(operation, values);
-        return TIMELINE_NOT_YET;
+    for (; values->done < values->count; values->done++) {
+        if (run_op(operation, &values->ops[values->done]) != TIMELINE_RAN)
+            return look_at_wait(operation, values);
+        memset(&values->wait, 0, sizeof values->wait);
     }
     return TIMELINE_RAN;
 }

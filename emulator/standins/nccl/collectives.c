@@ -73,8 +73,7 @@ static enum nccl_result check(const struct nccl_task *task)
 {
     enum nccl_result result = NCCL_SUCCESS;
     if (nccl_usable(task->comm) != NCCL_SUCCESS) return nccl_usable(task->comm);
-    if (segment_is_aborted(task->comm->segment))
-        return nccl_fail(NCCL_REMOTE_ERROR, "a rank of the communicator has given up");
+    if (segment_is_aborted(task->comm->segment)) return nccl_given_up();
     if ((int)task->type < 0 || task->type >= NCCL_TYPES)
         return nccl_fail(NCCL_INVALID_ARGUMENT, "no such type: %d", (int)task->type);
     if (task->root < 0 || task->root >= (int)task->comm->ranks)
@@ -92,16 +91,27 @@ static enum nccl_result check(const struct nccl_task *task)
 /* ---- what the ranks say -----------------------------------------------------------------------
  */
 
+/* Names of what another rank has noted, which may be anything. */
+static const char *call_name(const struct segment_note *note)
+{
+    return note->call < NCCL_CALLS ? nccl_calls[note->call].name : "what is no function";
+}
+
+static const char *type_name(const struct segment_note *note)
+{
+    return note->type >= 0 && note->type < NCCL_TYPES ? nccl_types[note->type].name : "no type";
+}
+
 /* The end of a sentence: what of two notes differs. */
 static enum nccl_result differs(const struct ncclComm *comm, const struct segment_note *mine,
                                 const struct segment_note *theirs, unsigned who)
 {
-    const char *name = nccl_calls[mine->call].name;
+    const char *name = call_name(mine);
     const unsigned long long number = mine->number;
     if (mine->call != theirs->call)
         return nccl_misuse("%s by rank %u, as collective %llu of the communicator, where rank %u "
                            "calls %s: all ranks call the same ones in the same order",
-                           name, comm->rank, number, who, nccl_calls[theirs->call].name);
+                           name, comm->rank, number, who, call_name(theirs));
     if (mine->count != theirs->count)
         return nccl_misuse(
             "%s by rank %u, as collective %llu of the communicator, of %llu elements, "
@@ -112,8 +122,7 @@ static enum nccl_result differs(const struct ncclComm *comm, const struct segmen
         return nccl_misuse(
             "%s by rank %u, as collective %llu of the communicator, of %s, where rank "
             "%u has %s",
-            name, comm->rank, number, nccl_types[mine->type].name, who,
-            nccl_types[theirs->type].name);
+            name, comm->rank, number, type_name(mine), who, type_name(theirs));
     return nccl_misuse("%s by rank %u, as collective %llu of the communicator, with root %d and "
                        "operator %d, where rank %u has root %d and operator %d",
                        name, comm->rank, number, mine->root, mine->op, who, theirs->root,

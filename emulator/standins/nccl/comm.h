@@ -37,6 +37,7 @@ struct ncclComm {
     struct nccl_id id;
     struct segment *segment;
     unsigned rank, ranks;
+    bool has_come; /* into the segment */
     int device;
     CUcontext context;
     uint32_t pieces;      /* of collectives so far */
@@ -97,6 +98,9 @@ enum nccl_result nccl_misuse(const char *format, ...) __attribute__((format(prin
 enum nccl_result nccl_of_cuda(CUresult error);
 const char *nccl_last_error(void);
 
+/* A rank of the communicator has failed, or calls no more. */
+enum nccl_result nccl_given_up(void);
+
 /* Whether a communicator is made and not ended. */
 enum nccl_result nccl_usable(const struct ncclComm *comm);
 
@@ -135,6 +139,7 @@ struct nccl_making {
     const void *caller;
     struct ncclComm *parent; /* of a split; NULL: none */
     struct segment_split split;
+    unsigned missing; /* the rank, of `parent` if there is one, that it waits for */
 };
 enum nccl_result nccl_make(const struct nccl_making *making);
 

@@ -3,33 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "emulator/standins/nccl/comm.h"
 
 /* ---- ids -------------------------------------------------------------------------------------
  */
 
-static const char ID_BEGIN[] = "overlap-nccl-";
-
-/* An id names a file of /dev/shm, so nothing else is taken for one. */
-static bool is_id(const struct nccl_id *id)
-{
-    return memchr(id->bytes, 0, sizeof id->bytes) != NULL &&
-           strncmp(id->bytes, ID_BEGIN, sizeof ID_BEGIN - 1) == 0 && strchr(id->bytes, '/') == NULL;
-}
-
 static enum nccl_result make_id(struct nccl_id *id)
 {
-    uint64_t number[2];
-    memset(id, 0, sizeof *id);
-    if (getrandom(number, sizeof number, 0) != sizeof number)
-        return nccl_fail(NCCL_SYSTEM_ERROR, "no random numbers: %s", strerror(errno));
-    snprintf(id->bytes, sizeof id->bytes, "%s%d-%016llx%016llx", ID_BEGIN, (int)getpid(),
-             (unsigned long long)number[0], (unsigned long long)number[1]);
-    return NCCL_SUCCESS;
+    return segment_make_id(id) ? NCCL_SUCCESS
+                               : nccl_fail(NCCL_SYSTEM_ERROR,
+                                           "no memory for the ranks to share: %s", strerror(errno));
 }
 
 STANDIN_PUBLIC int ncclGetUniqueId(struct nccl_id *id)
@@ -44,6 +29,7 @@ STANDIN_PUBLIC int ncclGetUniqueId(struct nccl_id *id)
 static void comm_free(struct ncclComm *comm)
 {
     if (comm == NULL) return;
+    if (comm->has_come) segment_leave(comm->segment, comm->rank);
     segment_close(comm->segment);
     free(comm);
 }
@@ -62,46 +48,90 @@ static struct ncclComm *comm_new(enum nccl_result *result)
     return NULL;
 }
 
+/* Why the segment was not opened. */
+static enum nccl_result not_opened(const struct ncclComm *comm, unsigned others)
+{
+    if (errno == ESRCH)
+        return nccl_fail(NCCL_SYSTEM_ERROR,
+                         "the process that made the id has ended, or a communicator of that id "
+                         "has: an id is for one communicator, and its process has to live until "
+                         "all ranks have come");
+    if (errno == EDOM)
+        return nccl_misuse("rank %u was told of %u ranks, and another one of %u", comm->rank,
+                           comm->ranks, others);
+    return nccl_fail(NCCL_SYSTEM_ERROR, "the ranks' memory: %s", strerror(errno));
+}
+
 /* The ranks have an id and numbers: opens their segment and says that this one has come. */
 static enum nccl_result come(struct ncclComm *comm)
 {
     CUuuid device;
-    unsigned other;
+    unsigned other = 0;
     enum nccl_result result = nccl_of_cuda(cuDeviceGetUuid(&device, comm->device));
     if (result != NCCL_SUCCESS) return result;
-    comm->segment = segment_open(&comm->id, comm->ranks);
-    if (comm->segment == NULL)
-        return nccl_fail(NCCL_SYSTEM_ERROR, "the ranks' memory in /dev/shm: %s", strerror(errno));
+    comm->segment = segment_open(&comm->id, comm->ranks, &other);
+    if (comm->segment == NULL) return not_opened(comm, other);
     result = nccl_of_cuda(segment_register(comm->segment));
-    if (result != NCCL_SUCCESS || segment_arrive(comm->segment, comm->rank, &device, &other))
-        return result;
-    return other == comm->rank
-               ? nccl_misuse("rank %u of the communicator has come before: each rank has a number "
-                             "of its own",
-                             comm->rank)
-               : nccl_misuse("rank %u and rank %u of the communicator are on the same device, %d: "
-                             "each needs one of its own (cudaSetDevice before ncclCommInitRank)",
-                             comm->rank, other, comm->device);
+    if (result != NCCL_SUCCESS) return result;
+    const enum segment_arrival arrival = segment_arrive(comm->segment, comm->rank, &device, &other);
+    comm->has_come = arrival != SEGMENT_RANK_TAKEN;
+    if (arrival == SEGMENT_ARRIVED) return NCCL_SUCCESS;
+    if (arrival == SEGMENT_RANK_TAKEN)
+        return nccl_misuse("rank %u of the communicator has come before: each rank has a number "
+                           "of its own",
+                           comm->rank);
+    segment_abort(comm->segment); /* the others are not to wait for this one */
+    return nccl_misuse("rank %u and rank %u of the communicator are on the same device, %d: "
+                       "each needs one of its own (cudaSetDevice before ncclCommInitRank)",
+                       comm->rank, other, comm->device);
 }
 
-/* Gives the rank its place among those of its colour, once all have said theirs. */
+static enum nccl_result lost(unsigned rank)
+{
+    return nccl_fail(NCCL_REMOTE_ERROR,
+                     "rank %u has left the communicator, or its process has ended", rank);
+}
+
+/* Finds the new rank's place among those of its colour, and the id that the first of them made. */
+static void take_place(struct nccl_making *making, const struct segment_split all[])
+{
+    struct ncclComm *comm = making->comm;
+    const struct segment_split *mine = &making->split, *first = mine;
+    comm->rank = comm->ranks = 0;
+    for (unsigned k = 0; k < making->parent->ranks; k++) {
+        if (all[k].colour != mine->colour) continue;
+        const bool is_before =
+            all[k].key < mine->key || (all[k].key == mine->key && k < making->parent->rank);
+        comm->ranks++;
+        comm->rank += is_before;
+        if (is_before && (first == mine || all[k].key < first->key)) first = &all[k];
+    }
+    comm->id = first->id;
+    if (first != mine || mine->colour == NCCL_NO_COLOUR) segment_drop_id(&mine->id);
+}
+
+/* Gives the rank its place, once all have said their colours. */
 static enum nccl_result divide(struct nccl_making *making)
 {
-    struct ncclComm *comm = making->comm, *parent = making->parent;
+    const struct ncclComm *parent = making->parent;
     const struct segment_split *mine = &making->split;
     struct segment_split all[SEGMENT_RANKS];
-    if (!segment_split(parent->segment, parent->rank, mine, all)) return NCCL_IN_PROGRESS;
-    comm->rank = comm->ranks = 0;
-    for (unsigned k = 0; k < parent->ranks; k++) {
-        if (all[k].colour != mine->colour) continue;
-        comm->ranks++;
-        comm->rank += all[k].key < mine->key || (all[k].key == mine->key && k < parent->rank);
+    enum nccl_result result = NCCL_IN_PROGRESS;
+    const unsigned missing = segment_split(parent->segment, parent->rank, mine, all);
+    const bool is_over = missing < parent->ranks && segment_is_over(parent->segment, missing);
+    /* It may have said it before it ended. */
+    making->missing = segment_split(parent->segment, parent->rank, mine, all);
+    if (making->missing == parent->ranks) {
+        take_place(making, all);
+        making->parent = NULL;
+        return NCCL_SUCCESS;
     }
-    if (snprintf(comm->id.bytes, sizeof comm->id.bytes, "%s-%u.%d", parent->id.bytes, mine->number,
-                 mine->colour) >= (int)sizeof comm->id.bytes)
-        return nccl_fail(NCCL_SYSTEM_ERROR, "the communicator is split too often in turn");
-    making->parent = NULL;
-    return NCCL_SUCCESS;
+    if (is_over && making->missing == missing)
+        result = lost(missing);
+    else if (segment_is_aborted(parent->segment))
+        result = nccl_given_up();
+    if (result != NCCL_IN_PROGRESS) segment_drop_id(&mine->id);
+    return result;
 }
 
 static enum nccl_result step(struct nccl_making *making)
@@ -120,7 +150,11 @@ static enum nccl_result step(struct nccl_making *making)
         const enum nccl_result result = come(comm);
         if (result != NCCL_SUCCESS) return result;
     }
-    return segment_is_complete(comm->segment) ? NCCL_SUCCESS : NCCL_IN_PROGRESS;
+    const unsigned over = segment_first_over(comm->segment);
+    making->missing = segment_missing(comm->segment);
+    if (making->missing == comm->ranks) return NCCL_SUCCESS;
+    if (over < comm->ranks) return lost(over);
+    return segment_is_aborted(comm->segment) ? nccl_given_up() : NCCL_IN_PROGRESS;
 }
 
 enum nccl_result nccl_making_step(struct nccl_making *making)
@@ -151,7 +185,7 @@ static enum nccl_result make(struct ncclComm **made, int ranks, const struct ncc
         standin_lacks("a communicator of more than 64 ranks");
         return nccl_fail(NCCL_INVALID_ARGUMENT, "%d ranks, of at most %d", ranks, SEGMENT_RANKS);
     }
-    if (!is_id(id))
+    if (!segment_is_id(id))
         return nccl_fail(NCCL_INVALID_ARGUMENT, "the id is not one of ncclGetUniqueId's");
     struct ncclComm *comm = comm_new(&result);
     if (comm == NULL) return result;
@@ -303,7 +337,6 @@ STANDIN_PUBLIC int ncclCommQueryProperties(const struct ncclComm *comm,
 static enum nccl_result split(struct ncclComm *comm, int colour, int key, struct ncclComm **made,
                               const void *caller)
 {
-    enum nccl_result result;
     if (nccl_usable(comm) != NCCL_SUCCESS) return nccl_usable(comm);
     if (made == NULL || colour < NCCL_NO_COLOUR)
         return nccl_fail(NCCL_INVALID_ARGUMENT,
@@ -312,11 +345,17 @@ static enum nccl_result split(struct ncclComm *comm, int colour, int key, struct
     if (child == NULL) return NCCL_SYSTEM_ERROR;
     child->context = comm->context;
     child->device = comm->device;
-    result = nccl_make(&(struct nccl_making){.comm = child,
-                                             .made = made,
-                                             .caller = caller,
-                                             .parent = comm,
-                                             .split = {++comm->splits, colour, key}});
+    struct nccl_making making = {.comm = child,
+                                 .made = made,
+                                 .caller = caller,
+                                 .parent = comm,
+                                 .split = {.colour = colour, .key = key}};
+    enum nccl_result result = make_id(&making.split.id);
+    if (result == NCCL_SUCCESS) {
+        making.split.number = ++comm->splits;
+        return nccl_make(&making);
+    }
+    free(child);
     return result;
 }
 
@@ -356,6 +395,7 @@ static enum nccl_result end(struct ncclComm *comm)
         result = nccl_of_cuda(finish(comm));
         cuEventDestroy(comm->last);
     }
+    segment_leave(comm->segment, comm->rank);
     segment_close(comm->segment);
     if (result == NCCL_SUCCESS) cuCtxPopCurrent(&popped);
     comm->segment = NULL; /* the rest is kept for ever, so that a later use is named */

@@ -50,6 +50,11 @@ enum nccl_result nccl_misuse(const char *format, ...)
     return NCCL_INVALID_USAGE;
 }
 
+enum nccl_result nccl_given_up(void)
+{
+    return nccl_fail(NCCL_REMOTE_ERROR, "a rank of the communicator has given up");
+}
+
 enum nccl_result nccl_usable(const struct ncclComm *comm)
 {
     if (comm == NULL) return nccl_fail(NCCL_INVALID_ARGUMENT, "the communicator is NULL");

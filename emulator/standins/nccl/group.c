@@ -48,14 +48,13 @@ static uint64_t now_ms(void)
 /* Says, once, for whom the communicators wait. */
 static void tell_missing(const struct nccl_making *making)
 {
-    const struct segment *segment =
-        making->comm->segment != NULL ? making->comm->segment : making->parent->segment;
+    const struct ncclComm *comm = making->parent != NULL ? making->parent : making->comm;
     standin_call_begin("ncclCommInitRank", making->caller);
     nccl_misuse(
         "rank %u of a communicator of %u waits for rank %u, which has not come. In one "
         "thread, put the calls of its ranks between ncclGroupStart and ncclGroupEnd, or use "
         "ncclCommInitAll",
-        making->comm->rank, making->comm->ranks, segment_missing(segment));
+        comm->rank, comm->ranks, making->missing);
     standin_call_end(true, CUDA_SUCCESS);
 }
 

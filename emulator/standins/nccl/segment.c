@@ -1,4 +1,5 @@
 #include "emulator/standins/nccl/segment.h"
+#include "emulator/base/memfd.h"
 #include "emulator/standins/standins.h"
 
 #include <errno.h>
@@ -8,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#define FOLDER "/dev/shm/"
 
 enum { PAGE = 4096, LINE = 64 };
 
@@ -39,7 +40,9 @@ struct shared {
 struct segment {
     struct segment *next;
     struct nccl_id id;
+    int file; /* the process's locks go when any descriptor of the file is closed */
     unsigned ranks, users;
+    uint64_t here; /* a bit for each rank of this process; atomic */
     struct shared *shared;
     size_t size;
     CUdeviceptr address; /* 0: not registered */
@@ -66,43 +69,229 @@ static size_t size_of(unsigned ranks)
     return pair_slots_at(ranks) + (size_t)ranks * ranks * SEGMENT_SLOTS * SEGMENT_PAIR_SLOT;
 }
 
+/* ---- arriving and leaving --------------------------------------------------------------------
+ */
+
+static uint32_t read_of(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+enum { ABSENT, COMING, PRESENT, LEFT };
+
+static struct flock lock_of(unsigned rank)
+{
+    return (struct flock){
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)rank, .l_len = 1};
+}
+
+enum segment_arrival segment_arrive(struct segment *segment, unsigned rank, const CUuuid *device,
+                                    unsigned *other)
+{
+    struct rank *mine = &segment->shared->rank[rank];
+    struct flock lock = lock_of(rank);
+    uint32_t before = ABSENT;
+    if (!__atomic_compare_exchange_n(&mine->present, &before, COMING, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE) ||
+        fcntl(segment->file, F_SETLK, &lock) != 0)
+        return SEGMENT_RANK_TAKEN;
+    __atomic_fetch_or(&segment->here, (uint64_t)1 << rank, __ATOMIC_RELEASE);
+    mine->device = *device;
+    __atomic_store_n(&mine->present, PRESENT, __ATOMIC_SEQ_CST);
+    for (unsigned k = 0; k < segment->ranks; k++) {
+        const struct rank *one = &segment->shared->rank[k];
+        if (k == rank || __atomic_load_n(&one->present, __ATOMIC_SEQ_CST) != PRESENT) continue;
+        *other = k;
+        if (memcmp(&one->device, device, sizeof *device) == 0) return SEGMENT_DEVICE_TAKEN;
+    }
+    return SEGMENT_ARRIVED;
+}
+
+void segment_leave(struct segment *segment, unsigned rank)
+{
+    __atomic_store_n(&segment->shared->rank[rank].present, LEFT, __ATOMIC_RELEASE);
+}
+
+unsigned segment_missing(const struct segment *segment)
+{
+    unsigned k = 0;
+    while (k < segment->ranks && read_of(&segment->shared->rank[k].present) >= PRESENT) k++;
+    return k;
+}
+
+/* A process is asked for its own locks in vain: its ranks are in `here`. */
+bool segment_is_over(const struct segment *segment, unsigned rank)
+{
+    struct flock lock = lock_of(rank);
+    const uint32_t present = read_of(&segment->shared->rank[rank].present);
+    if (present != PRESENT) return present == LEFT;
+    return (__atomic_load_n(&segment->here, __ATOMIC_ACQUIRE) >> rank & 1) == 0 &&
+           fcntl(segment->file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
+
+unsigned segment_first_over(const struct segment *segment)
+{
+    unsigned k = 0;
+    while (k < segment->ranks && !segment_is_over(segment, k)) k++;
+    return k;
+}
+
+/* The device's questions, which it asks with its lock: nothing here waits or calls CUDA. */
+static bool writer_is_over(void *segment, uint32_t rank)
+{
+    return segment_is_over(segment, rank);
+}
+
+static void writer_is_missed(void *segment)
+{
+    segment_abort(segment);
+}
+
+static const struct overlap_writers writers = {writer_is_over, writer_is_missed};
+
+/* ---- ids -------------------------------------------------------------------------------------
+ */
+
+/* What an id says. */
+struct place {
+    int process, file; /* who has made it, and its descriptor there */
+    unsigned long long token[2];
+};
+
+static void name_of(const struct place *place, char *name, size_t room)
+{
+    snprintf(name, room, "overlap nccl %016llx%016llx", place->token[0], place->token[1]);
+}
+
+static bool read_id(const struct nccl_id *id, struct place *place)
+{
+    int length = -1;
+    return memchr(id->bytes, 0, sizeof id->bytes) != NULL &&
+           sscanf(id->bytes, "overlap-nccl-%9d-%9d-%16llx-%16llx%n", &place->process, &place->file,
+                  &place->token[0], &place->token[1], &length) == 4 &&
+           id->bytes[length] == '\0' && place->process > 0 && place->file >= 0;
+}
+
+bool segment_is_id(const struct nccl_id *id)
+{
+    struct place place;
+    return read_id(id, &place);
+}
+
+bool segment_make_id(struct nccl_id *id)
+{
+    struct place place = {.process = (int)getpid()};
+    char name[64];
+    memset(id, 0, sizeof *id);
+    if (getrandom(place.token, sizeof place.token, 0) != sizeof place.token) return false;
+    name_of(&place, name, sizeof name);
+    place.file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (place.file < 0) return false;
+    snprintf(id->bytes, sizeof id->bytes, "overlap-nccl-%d-%d-%016llx-%016llx", place.process,
+             place.file, place.token[0], place.token[1]);
+    return true;
+}
+
+/* Opens the file of an id. The process that made it keeps the descriptor that it has. */
+static int open_file(const struct nccl_id *id)
+{
+    struct place place;
+    char name[64];
+    if (!read_id(id, &place)) return -1;
+    name_of(&place, name, sizeof name);
+    const int file = memfd_open(place.process, place.file, name);
+    if (file < 0 || place.process != (int)getpid()) return file;
+    close(file);
+    return place.file;
+}
+
+void segment_drop_id(const struct nccl_id *id)
+{
+    const int file = open_file(id);
+    if (file >= 0) close(file);
+}
+
 /* ---- opening and closing ----------------------------------------------------------------------
  */
 
-static void path_of(const struct nccl_id *id, char *path, size_t room)
+/* Gives the file its size for ever, or finds that it has it. Returns its size then; 0: none. */
+static size_t settle(int file, size_t size)
 {
-    snprintf(path, room, FOLDER "%.*s", NCCL_ID_BYTES - 1, id->bytes);
+    struct stat about;
+    /* Who comes second is refused both, and sees the size. */
+    if (fstat(file, &about) == 0 && about.st_size == 0) (void)!ftruncate(file, (off_t)size);
+    fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    return fstat(file, &about) == 0 ? (size_t)about.st_size : 0;
 }
 
-/* Maps the file, which whoever comes first makes. */
-static struct shared *map(const struct nccl_id *id, size_t size)
+static void abort_all(struct shared *shared)
 {
-    char path[sizeof FOLDER + NCCL_ID_BYTES];
-    path_of(id, path, sizeof path);
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    struct shared *shared = MAP_FAILED;
-    if (file < 0) return NULL;
-    if (ftruncate(file, (off_t)size) == 0)
-        shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    return shared == MAP_FAILED ? NULL : shared;
+    __atomic_store_n(&shared->aborted, 1, __ATOMIC_RELEASE);
 }
 
-struct segment *segment_open(const struct nccl_id *id, unsigned ranks)
+/* Tells those who have opened the file for another number of ranks that this one will not come. */
+static void refuse(int file)
+{
+    struct shared *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (shared == MAP_FAILED) return;
+    abort_all(shared);
+    munmap(shared, PAGE);
+}
+
+static unsigned ranks_of(size_t size)
+{
+    unsigned ranks = SEGMENT_RANKS;
+    while (ranks > 0 && size_of(ranks) != size) ranks--;
+    return ranks;
+}
+
+/* Opens and maps the file. Returns false with errno. */
+static bool map(struct segment *segment, unsigned *others)
+{
+    errno = ESRCH;
+    segment->file = open_file(&segment->id);
+    if (segment->file < 0) return false;
+    const size_t size = settle(segment->file, segment->size);
+    if (size == segment->size) {
+        segment->shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, segment->file, 0);
+        if (segment->shared != MAP_FAILED) return true;
+    } else {
+        *others = ranks_of(size);
+        if (size > 0) refuse(segment->file);
+        errno = EDOM;
+    }
+    const int why = errno;
+    close(segment->file);
+    errno = why;
+    return false;
+}
+
+static struct segment *make(const struct nccl_id *id, unsigned ranks, unsigned *others)
+{
+    struct segment *segment = calloc(1, sizeof *segment);
+    if (segment == NULL) return NULL;
+    *segment = (struct segment){.id = *id, .ranks = ranks, .size = size_of(ranks)};
+    if (map(segment, others)) {
+        segment->next = segments.first;
+        segments.first = segment;
+        return segment;
+    }
+    free(segment);
+    return NULL;
+}
+
+struct segment *segment_open(const struct nccl_id *id, unsigned ranks, unsigned *others)
 {
     pthread_mutex_lock(&segments.lock);
     struct segment *segment = segments.first;
-    while (segment != NULL && memcmp(&segment->id, id, sizeof *id) != 0) segment = segment->next;
-    if (segment == NULL && (segment = calloc(1, sizeof *segment)) != NULL) {
-        *segment = (struct segment){
-            .id = *id, .ranks = ranks, .size = size_of(ranks), .next = segments.first};
-        segment->shared = map(id, segment->size);
-        if (segment->shared != NULL) {
-            segments.first = segment;
-        } else {
-            free(segment);
-            segment = NULL;
-        }
+    while (segment != NULL && strcmp(segment->id.bytes, id->bytes) != 0) segment = segment->next;
+    if (segment == NULL) {
+        segment = make(id, ranks, others);
+    } else if (segment->ranks != ranks) {
+        *others = segment->ranks;
+        segment_abort(segment);
+        segment = NULL;
+        errno = EDOM;
     }
     if (segment != NULL) segment->users++;
     pthread_mutex_unlock(&segments.lock);
@@ -122,6 +311,7 @@ void segment_close(struct segment *segment)
     /* Of a context that is gone nothing is registered any more. */
     if (segment->address != 0) cuMemHostUnregister(segment->shared);
     munmap(segment->shared, segment->size);
+    close(segment->file);
     free(segment);
 }
 
@@ -133,56 +323,11 @@ CUresult segment_register(struct segment *segment)
         result = cuMemHostRegister(segment->shared, segment->size,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (result == CUDA_SUCCESS && segment->address == 0) {
-        standin_private(segment->shared);
+        standin_private(segment->shared, &writers, segment);
         result = cuMemHostGetDevicePointer(&segment->address, segment->shared, 0);
     }
     pthread_mutex_unlock(&segments.lock);
     return result;
-}
-
-/* ---- arriving --------------------------------------------------------------------------------
- */
-
-static uint32_t read_of(const uint32_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
-enum { ABSENT, COMING, PRESENT };
-
-bool segment_arrive(struct segment *segment, unsigned rank, const CUuuid *device, unsigned *other)
-{
-    struct rank *mine = &segment->shared->rank[rank];
-    uint32_t before = ABSENT;
-    *other = rank;
-    if (!__atomic_compare_exchange_n(&mine->present, &before, COMING, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE))
-        return false;
-    mine->device = *device;
-    __atomic_store_n(&mine->present, PRESENT, __ATOMIC_SEQ_CST);
-    for (unsigned k = 0; k < segment->ranks; k++) {
-        const struct rank *one = &segment->shared->rank[k];
-        if (k == rank || __atomic_load_n(&one->present, __ATOMIC_SEQ_CST) != PRESENT) continue;
-        *other = k;
-        if (memcmp(&one->device, device, sizeof *device) == 0) return false;
-    }
-    return true;
-}
-
-unsigned segment_missing(const struct segment *segment)
-{
-    unsigned k = 0;
-    while (k < segment->ranks && read_of(&segment->shared->rank[k].present) == PRESENT) k++;
-    return k;
-}
-
-bool segment_is_complete(const struct segment *segment)
-{
-    char path[sizeof FOLDER + NCCL_ID_BYTES];
-    if (segment_missing(segment) < segment->ranks) return false;
-    path_of(&segment->id, path, sizeof path);
-    unlink(path); /* all have mapped it; who comes second finds nothing to remove */
-    return true;
 }
 
 /* ---- addresses -------------------------------------------------------------------------------
@@ -283,22 +428,23 @@ bool segment_agree_pair(struct segment *segment, unsigned from, unsigned to, boo
     return !note_get(&pair->notes[!sends][place], note->number, other) || is_same(note, other);
 }
 
-bool segment_split(struct segment *segment, unsigned rank, const struct segment_split *mine,
-                   struct segment_split all[SEGMENT_RANKS])
+unsigned segment_split(struct segment *segment, unsigned rank, const struct segment_split *mine,
+                       struct segment_split all[SEGMENT_RANKS])
 {
     const unsigned turn = mine->number % 2;
     struct segment_split *split = &segment->shared->rank[rank].splits[turn];
     if (split->number != mine->number) {
         split->colour = mine->colour;
         split->key = mine->key;
+        split->id = mine->id;
         __atomic_store_n(&split->number, mine->number, __ATOMIC_RELEASE);
     }
     for (unsigned k = 0; k < segment->ranks; k++) {
         const struct segment_split *one = &segment->shared->rank[k].splits[turn];
-        if (read_of(&one->number) != mine->number) return false;
-        all[k] = *one;
+        if (read_of(&one->number) != mine->number) return k;
+        all[k] = k == rank ? *mine : *one;
     }
-    return true;
+    return segment->ranks;
 }
 
 /* ---- giving up -------------------------------------------------------------------------------
@@ -306,7 +452,7 @@ bool segment_split(struct segment *segment, unsigned rank, const struct segment_
 
 void segment_abort(struct segment *segment)
 {
-    __atomic_store_n(&segment->shared->aborted, 1, __ATOMIC_RELEASE);
+    abort_all(segment->shared);
 }
 
 bool segment_is_aborted(const struct segment *segment)
@@ -316,13 +462,9 @@ bool segment_is_aborted(const struct segment *segment)
 
 enum { RELEASED = 1 << 30 }; /* beyond any number that is waited for */
 
-/* Once: twice would be behind all numbers again. */
 static void release(uint32_t *number)
 {
-    uint32_t now = read_of(number);
-    while (now < RELEASED && !__atomic_compare_exchange_n(number, &now, now + RELEASED, false,
-                                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        continue;
+    __atomic_store_n(number, RELEASED, __ATOMIC_RELEASE);
 }
 
 void segment_release(struct segment *segment, unsigned rank)

@@ -4,8 +4,13 @@
  * the other ranks' streams have come as far, and no thread of the host waits but for those that
  * make a communicator.
  *
- * A segment is a file of /dev/shm, named after the communicator's id, until the last rank has come.
- * It submits no work and computes nothing.
+ * A segment is a file without a name (emulator/base/memfd.h) of the process that made the id, which
+ * says where it is; it goes with the last process that has it open, however that ends. Who opens it
+ * first sets its size, and nobody can change that. What is in it another process may have written,
+ * or written over: what it says is compared, and never used as an index. A process locks a byte for
+ * each of its ranks: the system takes the locks away when it ends.
+ *
+ * A segment submits no work and computes nothing.
  *
  * A collective is cut into pieces of at most SEGMENT_SLOT bytes, which all ranks count alike. A
  * rank puts piece k into its slot k % SEGMENT_SLOTS once every rank has taken piece k -
@@ -44,24 +49,43 @@ struct segment_note {
 struct segment_split {
     uint32_t number; /* of the split, from 1 on */
     int32_t colour, key;
+    struct nccl_id id; /* of the new communicator, if this rank is its first */
 };
 
 struct segment; /* one for each id in a process, shared by its ranks there */
 
-/* Opens the segment of `id` for `ranks` ranks; the others open the same one. NULL: the system
- * refuses, and errno says why. */
-struct segment *segment_open(const struct nccl_id *id, unsigned ranks);
+/* Makes an id, and an empty file for its segment, which goes with the last segment that this
+ * process opens by the id. Returns false with errno. */
+bool segment_make_id(struct nccl_id *id);
+/* Ends the file of an id that this process has made and nobody has used. */
+void segment_drop_id(const struct nccl_id *id);
+bool segment_is_id(const struct nccl_id *id);
+
+/* Opens the segment of `id` for `ranks` ranks; the others open the same one. NULL: errno says why.
+ * ESRCH: the process that made the id has ended it, or itself. EDOM: others have opened it for
+ * *others ranks, or for a number that cannot be (0); they are told that this one does not come. */
+struct segment *segment_open(const struct nccl_id *id, unsigned ranks, unsigned *others);
 /* Ends when the last rank of the process has called it. The device must have no work that uses the
  * segment. NULL is ignored. */
 void segment_close(struct segment *segment);
 
-/* Says that `rank`, on the device with that UUID, has come. Returns false if the rank or the device
- * is there already; *other is who has it. */
-bool segment_arrive(struct segment *segment, unsigned rank, const CUuuid *device, unsigned *other);
-/* Whether all have come: then the file's name goes. */
-bool segment_is_complete(const struct segment *segment);
-/* The lowest rank that has not come. */
+enum segment_arrival {
+    SEGMENT_ARRIVED,
+    SEGMENT_RANK_TAKEN,   /* the rank is there already */
+    SEGMENT_DEVICE_TAKEN, /* the device is: *other has it */
+};
+/* Says that `rank`, on the device with that UUID, has come. */
+enum segment_arrival segment_arrive(struct segment *segment, unsigned rank, const CUuuid *device,
+                                    unsigned *other);
+/* Says that an arrived rank does nothing any more. */
+void segment_leave(struct segment *segment, unsigned rank);
+/* The lowest rank that has not come; the number of ranks if all have. */
 unsigned segment_missing(const struct segment *segment);
+/* Whether a rank that has come has left, or its process has ended. What it has not written by then
+ * it never will. */
+bool segment_is_over(const struct segment *segment, unsigned rank);
+/* The lowest rank that is over; the number of ranks if none is. */
+unsigned segment_first_over(const struct segment *segment);
 
 /* Makes the segment known to CUDA, for all contexts of the process; once is enough. */
 CUresult segment_register(struct segment *segment);
@@ -83,10 +107,10 @@ bool segment_agree(struct segment *segment, unsigned rank, const struct segment_
 bool segment_agree_pair(struct segment *segment, unsigned from, unsigned to, bool sends,
                         const struct segment_note *note, struct segment_note *other);
 
-/* Says what `rank` says in a split, and copies what all say once they have. Returns false until
- * then. */
-bool segment_split(struct segment *segment, unsigned rank, const struct segment_split *mine,
-                   struct segment_split all[SEGMENT_RANKS]);
+/* Says what `rank` says in a split, and copies what all say. Returns the lowest rank that has not
+ * said it; the number of ranks if all have. */
+unsigned segment_split(struct segment *segment, unsigned rank, const struct segment_split *mine,
+                       struct segment_split all[SEGMENT_RANKS]);
 
 /* A rank has failed, or given up. */
 void segment_abort(struct segment *segment);
