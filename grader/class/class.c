@@ -507,15 +507,16 @@ static void tell_notes(const struct class *class)
     for (size_t i = 0; notes != NULL && i < class->count; i++)
         if (!is_absent(&class->pupils[i])) add_notes(&class->pupils[i], &notes[i]);
     for (size_t i = 0; notes != NULL && i < class->count; i++) {
-        if (notes[i].size == 0) continue;
-        printf("%s  %s", told++ == 0 ? "Look at how these were handed in:\n" : "",
-               json_text(class->pupils[i].entry, "name"));
-        for (size_t j = i + 1; j < class->count; j++) {
+        const bool is_told = notes[i].size > 0;
+        if (is_told)
+            printf("%s  %s", told++ == 0 ? "Look at how these were handed in:\n" : "",
+                   json_text(class->pupils[i].entry, "name"));
+        for (size_t j = i + 1; is_told && j < class->count; j++) {
             if (strcmp(text_string(&notes[i]), text_string(&notes[j])) != 0) continue;
             printf(", %s", json_text(class->pupils[j].entry, "name"));
             text_free(&notes[j]);
         }
-        printf(": %s\n", text_string(&notes[i]));
+        if (is_told) printf(": %s\n", text_string(&notes[i]));
         text_free(&notes[i]);
     }
     free(notes);
