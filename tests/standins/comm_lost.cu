@@ -141,7 +141,7 @@ int main()
                   [&] { dies(ids[1], 1, 2); }});
     side_by_side({[&] { meets_nobody(ids[2]); },
                   [&] {
-                      alarm(1); // in ncclCommInitRank
+                      alarm(5); // in ncclCommInitRank, if busy too
                       dies(ids[2], 1, 3);
                   }});
     side_by_side({[&] { splits(ids[3]); }, [&] { dies(ids[3], 1, 2); }});
