@@ -48,6 +48,9 @@ int main()
     check(cudaMemset(flag, 0, sizeof *flag));
     check(cudaStreamCreate(&one));
     check(cudaStreamCreate(&other));
+    // A kernel is loaded when it is first launched, and loading may wait for the kernels that run.
+    cudaFuncAttributes attributes;
+    check(cudaFuncGetAttributes(&attributes, fills));
     waits<<<1, T, 0, one>>>(data, flag, dout);
     fills<<<1, T, 0, other>>>(data, flag);
     check(cudaDeviceSynchronize());

@@ -1,7 +1,7 @@
 // Wrong: a kernel waits by atomicAdd(flag, 0) for another stream's, which adds to the flag with no
 // fence before.
 // Found: race
-// Orders: latest random:1
+// Orders: latest random:2
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
@@ -49,6 +49,9 @@ int main()
     check(cudaMemset(flag, 0, sizeof *flag));
     check(cudaStreamCreate(&one));
     check(cudaStreamCreate(&other));
+    // A kernel is loaded when it is first launched, and loading may wait for the kernels that run.
+    cudaFuncAttributes attributes;
+    check(cudaFuncGetAttributes(&attributes, fills));
     waits<<<1, T, 0, one>>>(data, flag, dout);
     fills<<<1, T, 0, other>>>(data, flag);
     check(cudaDeviceSynchronize());
