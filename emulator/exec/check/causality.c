@@ -9,9 +9,9 @@
 enum {
     UNIT_BITS = 2, /* bytes of a unit, the smallest that has a cell: 4 */
     UNITS = EXEC_CAUSAL_LINE >> UNIT_BITS,
-    BLOCKS_MOST = 2048,    /* that are told apart: a clock has an epoch of each */
-    SPLIT_MOST = 1 << 17,  /* lines; with more, the check is turned off */
-    CHAINS_MOST = 1 << 24, /* epochs in all clocks of exec_causality.chains; more are not kept */
+    BLOCKS_MOST = 2048,   /* that are told apart: a clock has an epoch of each */
+    SPLIT_MOST = 1 << 17, /* lines; with more, the check is turned off */
+    CHAINS_MOST = 256, /* clocks of chains of atomics: enough for counters, none for histograms */
 };
 
 /* A vector clock: per block, its latest epoch that is known to be over. Immutable once shared. */
@@ -458,7 +458,8 @@ static void hear(struct exec_causality *causality, struct exec_block *block,
 static bool chain(struct exec_causality *causality, struct told *told)
 {
     const bool is_own = told->heard != NULL && told->heard->references == 1;
-    if (!is_own && ++causality->chains * causality->blocks > CHAINS_MOST) return false;
+    if (!is_own && causality->chains == CHAINS_MOST) return false;
+    causality->chains += !is_own;
     struct clock *own = clock_alone(causality, &told->heard);
     if (own == NULL) return false;
     if (own->epochs[told->block - 1] < told->number) own->epochs[told->block - 1] = told->number;
