@@ -1,5 +1,6 @@
 /* mistake: a host function releases the device memory
  * fails: DeviceSync.EveryElementIsRight
+ * finds: call in a host function at "cudaFree(step->device)"
  * finds: leak at "bytes)"
  */
 #include "lesson.h"
