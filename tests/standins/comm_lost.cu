@@ -146,6 +146,7 @@ int main()
                   }});
     side_by_side({[&] { splits(ids[3]); }, [&] { dies(ids[3], 1, 2); }});
     side_by_side({[&] { goes_on(ids[4], 0); }, [&] { goes_on(ids[4], 1); }});
-    side_by_side({comes_too_late, counts_differ});
+    side_by_side({comes_too_late});
+    side_by_side({counts_differ});
     return 0;
 }
