@@ -260,6 +260,7 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
     for (uint32_t i = 0; i < 2; i++)
         answers[i].held = !gate_gave_up(&gates[0]) && !gate_gave_up(&gates[1]);
     for (uint32_t i = 0; i < 2; i++) gate_open(&gates[i]);
+    for (uint32_t i = 0; i < 2 && ok && alive; i++) gate_await(&gates[i]);
     if (ok && alive && hold) {
         ask(places[0].stream, held);
         ask(places[1].stream, NULL);
