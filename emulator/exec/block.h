@@ -406,6 +406,7 @@ struct exec_worker {
     uint32_t row_lanes; /* adjacent lanes that are threads of one row of the block, in every warp:
                            EXEC_LANES, half of that, or 1 if neither holds */
     uint64_t news;      /* polled reads that returned a new value (ops/poll.c) */
+    bool heard;         /* one of them, of a place that had been polled before */
     uint64_t commuted;  /* atomics on global memory, counted by lanes, that commute */
     struct exec_region_cache *caches; /* exec_cache_of; the last is for all others */
     size_t first_cache, cache_count;  /* the function's range, without that last one */

@@ -75,6 +75,7 @@ struct exec_launch {
      * first; calling exec_run again with the same launch continues. NULL: exec_run returns only at
      * the end. */
     struct exec_grid **paused;
+    bool *heard;    /* set if, in this part, it reads a new value where it polled. May be NULL */
     bool impatient; /* the caller waits for the end: polls longer, and counts polling */
     /* Device printf, in pieces. `arguments` is NULL except for the last piece of a call, where it
      * holds how many bytes the call's arguments are. May be NULL. */

@@ -45,7 +45,12 @@ struct timeline_op {
     bool abandoned;
     bool unseen; /* it may still run, for what the run shows, and counts as abandoned then */
     bool settled;
-    bool begun; /* a kernel whose `run` has returned TIMELINE_NOT_YET */
+    bool begun;         /* a kernel whose `run` has returned TIMELINE_NOT_YET */
+    uint64_t loads;     /* of its context, when it was submitted */
+    unsigned overtaken; /* by how many operations of behind a load: loads.c */
+    uint64_t passed;    /* number of the latest pass there that tried it */
+    bool heard;         /* set by timeline_op_heard, since it went on */
+    bool loads_wait;    /* a load waited for it while it waited for something: loads.c */
 
     struct timeline_edges before, after; /* what it depends on, what depends on it */
 
@@ -94,7 +99,7 @@ struct timeline_context {
     struct timeline *timeline;
     struct clock_device *device;
     uint64_t number;
-    uint64_t streams_made;
+    uint64_t streams_made, loads;
     struct timeline_stream *streams;
     struct clock_queue queues[QUEUES];       /* QUEUE_COUNT for each connection */
     uint64_t waiting[(QUEUES + 63) / 64];    /* one bit per queue: it may hold operations */
@@ -109,13 +114,14 @@ struct timeline {
     struct timeline_settings settings;
     struct happens happens;
     uint64_t random; /* state of the generator */
-    uint64_t ops, contexts_made, waits, rounds;
+    uint64_t ops, contexts_made, waits, rounds, passes;
     struct timeline_context *contexts;
 
     struct timeline_op *oldest, *youngest; /* operations that have not run, by number */
     size_t unrun_count;
     size_t begun_count;                    /* of those, kernels that have begun */
     size_t value_count;                    /* and operations that wait for a value */
+    size_t conversing_count;               /* and kernels that may wait for others */
     unsigned run_untils;                   /* calls of run_until that are running something */
     bool holds;                            /* set by timeline_hold */
     bool has_hurried;                      /* set by timeline_hurry */
@@ -139,6 +145,14 @@ struct timeline {
 
 /* Settles an operation that has both run and ended; otherwise does nothing. */
 void order_settle(struct timeline_op *op);
+
+/* Runs a ready operation. False: `run` returned TIMELINE_NOT_YET, and it is ready again. */
+bool order_run(struct timeline_op *op);
+/* The same. If a kernel was loaded between it and kernels that wait, runs these before and behind
+ * it, and calls the settings' `held_up` for those that it lets go on (loads.c). */
+bool loads_run(struct timeline_op *op);
+/* A kernel that a load waited for goes on. */
+void loads_let_on(struct timeline_op *op);
 
 /* ---- operations that have not run, for the order (ready.c) -------------------------------------
  */

@@ -39,4 +39,5 @@ void unrun_list_remove(struct timeline_op *op)
     timeline->unrun_count--;
     if (op->begun) timeline->begun_count--;
     if (op->work.waits) timeline->value_count--;
+    if (op->work.converses) timeline->conversing_count--;
 }

@@ -255,14 +255,15 @@ static void has_run(struct timeline_op *op)
     timeline_op_release(op);
 }
 
-/* Runs a ready operation. False: `run` returned TIMELINE_NOT_YET, and it is ready again. */
-static bool run(struct timeline_op *op)
+bool order_run(struct timeline_op *op)
 {
     enum timeline_ran ran = TIMELINE_RAN;
     ready_remove(op);
     op->state = ORDER_RUNNING;
+    op->heard = false;
     timeline_op_retain(op);
     if (op->work.run != NULL && !op->abandoned) ran = op->work.run(op, op->work.user);
+    if (op->heard && op->loads_wait) loads_let_on(op);
     if (ran == TIMELINE_RAN && op->unseen) op->abandoned = true;
     if (ran == TIMELINE_RAN)
         has_run(op);
@@ -329,7 +330,7 @@ static bool run_round(struct timeline *timeline, uint64_t wanted)
     bool any = false;
     while ((op = choose(timeline, wanted, round)) != NULL) {
         op->tried = round;
-        if (run(op)) any = true;
+        if (loads_run(op)) any = true;
     }
     return any;
 }
@@ -545,6 +546,7 @@ static void op_enter(struct timeline_op *op, struct timeline_stream *stream, boo
     timeline->youngest = op;
     timeline->unrun_count++;
     if (op->work.waits) timeline->value_count++;
+    if (op->work.converses) timeline->conversing_count++;
 }
 
 /* Puts work into the timeline: in stream order or, for a part, only after `extra`. */
@@ -570,6 +572,8 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
         happens_join(&op->clock, &stream->context->gone_blocking);
     if (!happens_enter(op)) goto no_memory;
     op->work = *work;
+    /* What a running operation submits was asked for before. */
+    op->loads = is_part && timeline->holds ? 0 : stream->context->loads;
     const bool is_own =
         !is_part && !(work->passive && only_others_are_before(stream, order, count));
     /* The device has nothing to do and nothing to wait for: the operation ends at once. */
@@ -585,7 +589,7 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
 
     op_enter(op, stream, !is_part, is_own);
     if (op->unrun == 0) ready_add(op);
-    if (is_nothing) run(op);
+    if (is_nothing) order_run(op);
     if (timeline->settings.order == TIMELINE_EARLIEST && !timeline->holds)
         run_round(timeline, AHEAD);
     return op;
@@ -893,7 +897,7 @@ void timeline_nudge(struct timeline *timeline)
     if (timeline->settings.order != TIMELINE_RANDOM) return;
     while (timeline->ready_count > 0 && random_below(timeline, 3) == 0) {
         struct timeline_op *op = choose(timeline, AHEAD, ++timeline->rounds);
-        if (op == NULL || !run(op)) return;
+        if (op == NULL || !loads_run(op)) return;
     }
 }
 
@@ -917,7 +921,7 @@ static void run_rest(struct timeline *timeline, uint64_t wanted)
     struct timeline_op *op;
     while ((op = choose(timeline, wanted, round)) != NULL) {
         op->tried = round;
-        if (op->work.kind != TIMELINE_HOST_FUNCTION) run(op);
+        if (op->work.kind != TIMELINE_HOST_FUNCTION) order_run(op);
     }
 }
 

@@ -50,6 +50,12 @@ struct timeline_settings {
      * one whose `run` returns TIMELINE_NOT_YET. Releases the caller's lock, waits until something
      * may have changed, and takes the lock again. */
     void (*pause)(void *user, bool stuck);
+    /* Called when a kernel whose wait nothing else could end goes on because of work that was
+     * submitted behind the load of a kernel (timeline_context_loads): with lazy loading a GPU
+     * begins that only when the kernel has ended. `held` and `later` are the users of their work;
+     * `later` is NULL if it goes on because of what the host did behind a load that waits
+     * (timeline_context_loads_waiting). May be NULL. */
+    void (*held_up)(void *user, void *held, void *later);
     void *user;
 };
 
@@ -66,6 +72,13 @@ struct timeline_context *timeline_context_create(struct timeline *timeline, unsi
 void timeline_context_destroy(struct timeline_context *context);
 /* The context's pending operations will not run; operations that depend on them no longer wait. */
 void timeline_context_abandon(struct timeline_context *context);
+
+/* A kernel is loaded into the context by its first use. */
+void timeline_context_loads(struct timeline_context *context);
+/* Code is loaded by a call of the process's only thread, which on a GPU returns only when all that
+ * runs in the context has ended. Lets what is ready go on, under any order policy, if a kernel may
+ * wait. */
+void timeline_context_loads_waiting(struct timeline_context *context);
 
 enum timeline_stream_kind {
     TIMELINE_BLOCKING,
@@ -120,6 +133,8 @@ void timeline_op_release(struct timeline_op *op);               /* NULL is ignor
 
 /* Called from `run` of a kernel: sets the cost that has turned out. */
 void timeline_op_cost(struct timeline_op *op, const struct timeline_cost *cost);
+/* Called from `run` of a kernel: since it went on, it has read a new value where it waits. */
+void timeline_op_heard(struct timeline_op *op);
 /* Marks as run an operation whose `run` returned TIMELINE_STARTED. */
 void timeline_op_ran(struct timeline_op *op);
 

@@ -149,7 +149,8 @@ CUresult driver_cuInit(unsigned int Flags)
     const struct timeline_settings settings = {.order = environment()->order,
                                                .seed = environment()->seed,
                                                .connections = (unsigned)environment()->connections,
-                                               .pause = pause_in_turn};
+                                               .pause = pause_in_turn,
+                                               .held_up = findings_held_up};
     if (!memory_start(device_at(0)->memory)) {
         device_say("cannot reserve the range of device addresses (128 GiB of address "
                    "space, none of it used yet); is a limit on address space set?");

@@ -97,14 +97,6 @@ static bool sleeps_by_itself(pid_t tid)
         ;
 }
 
-/* Returns true if only the caller and the device's own threads exist. */
-static bool is_alone(void)
-{
-    struct stat folder;
-    if (stat("/proc/self/task", &folder) != 0) return true;
-    return folder.st_nlink <= 2 + 1 + exec_threads() + host_threads();
-}
-
 static bool is_at_the_door(pid_t tid)
 {
     const struct waiting *waiting = turns.first;
@@ -289,7 +281,7 @@ static void turn_take(void)
                            .next = turns.first};
     if (!thread.known) self.clock_ns = __atomic_load_n(&driver.start_clock_ns, __ATOMIC_RELAXED);
     wait_again_for(self.tid);
-    if (turns.first == NULL && turns.inside == 0 && is_alone()) {
+    if (turns.first == NULL && turns.inside == 0 && host_is_alone()) {
         turns.inside++;
     } else {
         turns.first = &self;

@@ -4,6 +4,7 @@
 #include "emulator/driver/findings/in_flight.h"
 #include "emulator/driver/findings/initcheck.h"
 #include "emulator/driver/findings/kernel.h"
+#include "emulator/driver/findings/late_load.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/quote.h"
 #include "emulator/driver/findings/unchecked.h"
@@ -37,6 +38,21 @@ void findings_call_ended(int code)
 void findings_host_waits_on_gpus(uint64_t context, uint64_t stream)
 {
     gpu_wait_note(context, stream);
+}
+
+void findings_loads_late(const struct context *context, const char *kernel)
+{
+    late_load_note(context, kernel);
+    if (kernel != NULL)
+        timeline_context_loads(context->time);
+    else
+        timeline_context_loads_waiting(context->time);
+}
+
+void findings_held_up(void *user, void *held, void *later)
+{
+    (void)user;
+    late_load_held_up(held, later);
 }
 
 void findings_host_waited(void)

@@ -30,6 +30,11 @@ void findings_call_ended(int code);
 /* The current call waits as GPUs do although the documentation promises no wait: for work of
  * `stream`, or of the whole context if `stream` is 0 (trace ids). */
 void findings_host_waits_on_gpus(uint64_t context, uint64_t stream);
+/* The current call loads a kernel into a context because this is its first use; `kernel` is its
+ * mangled name, NULL: code of a file of its own, for the process's only thread. */
+void findings_loads_late(const struct context *context, const char *kernel);
+/* The timeline's `held_up`, about two operations. */
+void findings_held_up(void *user, void *held, void *later);
 /* The host has waited for something. */
 void findings_host_waited(void);
 /* The current call fails because it was given no valid object of that kind, or no memory at that

@@ -2,9 +2,8 @@
 #include "emulator/driver/module/parts.h"
 
 #include "emulator/driver/findings/finding.h"
-#include "emulator/driver/findings/handle.h"
-
 #include "emulator/driver/findings/findings.h"
+#include "emulator/driver/findings/handle.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <stddef.h>
@@ -367,6 +366,7 @@ CUresult library_module(struct library *library, struct context *context, struct
     for (*module = library->modules; *module != NULL; *module = (*module)->next)
         if ((*module)->object.context == context) return CUDA_SUCCESS;
     char log[LOG_SIZE] = "";
+    if (modules_load_lazily() && host_is_alone()) findings_loads_late(context, NULL);
     library->image->references++;
     return module_make(library->image, library, context, log, sizeof log, module);
 }
@@ -483,6 +483,8 @@ CUresult module_function(struct module *module, const char *name, struct functio
     made->next = module->functions;
     module->functions = made;
     object_add(&made->object, OBJECT_FUNCTION);
+    if (module->object.context != NULL && modules_load_lazily())
+        findings_loads_late(module->object.context, name);
     *function = made;
     return CUDA_SUCCESS;
 }

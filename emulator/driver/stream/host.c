@@ -5,12 +5,14 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
+#include "emulator/exec/exec.h"
 #include "trace/runnable.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -224,6 +226,13 @@ void host_thread_last(void (*run)(void), unsigned ms)
 unsigned host_threads(void)
 {
     return host.started;
+}
+
+bool host_is_alone(void)
+{
+    struct stat folder;
+    if (stat("/proc/self/task", &folder) != 0) return true;
+    return folder.st_nlink <= 2 + 1 + exec_threads() + host_threads();
 }
 
 void host_pause(void *user, bool stuck)

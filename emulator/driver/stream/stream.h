@@ -131,6 +131,8 @@ void host_thread_wake(void);
 void host_thread_last(void (*run)(void), unsigned ms);
 /* Returns the number of such threads, 0 or 1. */
 unsigned host_threads(void);
+/* Returns true if the process has no thread but the caller and the device's own. */
+bool host_is_alone(void);
 
 /* ---- values in memory (value.c) ------------------------------------------------------------ */
 

@@ -450,11 +450,14 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     struct exec_fault fault; /* large; filled only on a fault */
     struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = request_of(operation, launch, &print);
+    bool heard = false;
 
+    request.heard = &heard;
     settle_limits(operation->context, exec_function_info(launch->function->code));
     findings_kernel_begins(operation, &launch->noted, &request);
     if (launch->device != NULL) device_grid_begins(launch->device, &request, &launch->noted);
     enum exec_end end = exec_run(&request, &counts, &fault);
+    if (heard) timeline_op_heard(op);
     if (driver.ending)
         print_drop(&print);
     else

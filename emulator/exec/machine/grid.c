@@ -808,13 +808,16 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         if (grid != NULL) exec_proof_make(launch, exec_texture_region, &grid->proven);
     }
     if (launch->paused != NULL) *launch->paused = NULL;
+    if (grid != NULL) grid->workers[0].heard = false;
     if (grid == NULL) {
         *fault = (struct exec_fault){.finding = {.id = FINDING_NO_MEMORY_FOR_LAUNCH}};
         return EXEC_NO_MEMORY;
     }
+    const bool pauses = grid->together && run_in_turns(grid);
+    if (launch->heard != NULL) *launch->heard = grid->workers[0].heard;
     if (!grid->together) {
         run_blocks_apart(grid);
-    } else if (run_in_turns(grid)) {
+    } else if (pauses) {
         grid->memory_ends = memory_ends();
         exec_pending_settle(&grid->workers[0].pending);
         if (launch->footprint != NULL) exec_footprint_pause(launch->footprint);

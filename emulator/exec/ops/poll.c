@@ -50,6 +50,7 @@ static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, siz
     if (!known || warp->poll_mask[k] != warp->mask || exec_differ(kept, seen, EXEC_LANES * bytes)) {
         warp->polls = 0;
         warp->worker->news++;
+        if (known && warp->poll_mask[k] == warp->mask) warp->worker->heard = true;
         warp->poll_inst[k] = inst;
         warp->poll_mask[k] = warp->mask;
         warp->poll_bytes[k] = (uint32_t)(EXEC_LANES * bytes);
