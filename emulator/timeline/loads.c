@@ -66,12 +66,12 @@ static bool changes_memory(const struct timeline_op *op)
     }
 }
 
-/* Returns whether a ready kernel that may wait was submitted before the load. */
+/* Returns whether a kernel that may wait was submitted before the load. It need not be ready: what
+ * it waits for in its stream may be what goes before, too. */
 static bool may_hold_up(const struct load *load)
 {
-    const struct timeline *timeline = load->timeline;
-    for (size_t i = 0; i < timeline->ready_count; i++)
-        if (goes_before(timeline->ready[i], load) && may_wait(timeline->ready[i])) return true;
+    for (const struct timeline_op *op = load->timeline->oldest; op != NULL; op = op->younger)
+        if (goes_before(op, load) && may_wait(op)) return true;
     return false;
 }
 
@@ -89,6 +89,16 @@ static struct timeline_op *next_before(const struct load *load, uint64_t pass)
     return best;
 }
 
+/* Runs an operation that is not waited for: a kernel that waits has a short look. */
+static bool try(struct timeline_op *op)
+{
+    struct timeline *timeline = op->timeline;
+    timeline->tries++;
+    const bool has_run = loads_run(op);
+    timeline->tries--;
+    return has_run;
+}
+
 /* Runs what goes before the load, until nothing of it gets any further. */
 static void run_before(struct timeline *timeline, const struct load *load)
 {
@@ -100,7 +110,7 @@ static void run_before(struct timeline *timeline, const struct load *load)
         while ((op = next_before(load, pass)) != NULL) {
             op->passed = pass;
             timeline_op_retain(op);
-            any |= order_run(op) || op->heard;
+            any |= try(op) || op->heard;
             timeline_op_release(op);
         }
     }
@@ -152,12 +162,14 @@ bool loads_run(struct timeline_op *op)
     const size_t count = op->state == ORDER_READY ? held_by(&load, op, held) : 0;
     for (size_t i = 0; i < count; i++) {
         timeline_op_retain(held[i]);
-        held[i]->overtaken++;
+        if (!op->begun) held[i]->overtaken++;
         held[i]->heard = false;
     }
     const bool has_run = op->state != ORDER_READY || order_run(op);
     for (size_t i = 0; i < count; i++) {
+        timeline->tries++;
         if (held[i]->state == ORDER_READY) order_run(held[i]);
+        timeline->tries--;
         if (held[i]->heard && timeline->settings.held_up != NULL)
             timeline->settings.held_up(timeline->settings.user, held[i]->work.user, op->work.user);
         timeline_op_release(held[i]);

@@ -123,6 +123,7 @@ struct timeline {
     size_t value_count;                    /* and operations that wait for a value */
     size_t conversing_count;               /* and kernels that may wait for others */
     unsigned run_untils;                   /* calls of run_until that are running something */
+    unsigned tries;                        /* of loads.c, in which kernels only have a look */
     bool holds;                            /* set by timeline_hold */
     bool has_hurried;                      /* set by timeline_hurry */
     struct timeline_op *earliest, *latest; /* operations that are not settled, by number */

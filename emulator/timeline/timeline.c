@@ -966,7 +966,7 @@ bool timeline_go_on(struct timeline *timeline)
 
 bool timeline_is_awaited(const struct timeline *timeline)
 {
-    return timeline->run_untils > 0;
+    return timeline->run_untils > 0 && timeline->tries == 0;
 }
 
 bool timeline_is_idle(const struct timeline *timeline)
