@@ -30,6 +30,7 @@ struct place {
     unsigned char *array;
     unsigned char *results; /* device: a guard, the result, a guard */
     cudaStream_t stream;
+    cudaEvent_t passed; /* behind the stream's gate; NULL: there is no gate */
 };
 
 static void place_free(struct place *place)
@@ -37,6 +38,7 @@ static void place_free(struct place *place)
     cudaDeviceSynchronize();
     cudaFree(place->memory);
     cudaFree(place->results);
+    if (place->passed) cudaEventDestroy(place->passed);
     if (place->stream) cudaStreamDestroy(place->stream);
 }
 
@@ -195,6 +197,25 @@ static bool run_gated(struct drive *drive)
 
 /* ---- two at once --------------------------------------------------------------------------- */
 
+/* Holds the stream back until the gate is opened. */
+static bool place_hold(struct place *place, struct gate *gate)
+{
+    return drive_succeeds(cudaLaunchHostFunc(place->stream, gate_wait, gate), "a gate") &&
+           drive_succeeds(cudaEventCreateWithFlags(&place->passed, cudaEventDisableTiming),
+                          "an event") &&
+           drive_succeeds(cudaEventRecord(place->passed, place->stream), "an event");
+}
+
+/* Lets both streams go and returns when both have passed their gates. The device takes what the
+ * host has seen by the end of a host function to happen before what is behind it; so if one stream
+ * was waited for while the other's gate had not ended, the two would count as ordered. */
+static void let_go(struct gate gates[2], const struct place places[2])
+{
+    for (int i = 0; i < 2; i++) gate_open(&gates[i]);
+    for (int i = 0; i < 2; i++)
+        if (places[i].passed) cudaEventSynchronize(places[i].passed);
+}
+
 /* Asks until the stream is done or `*enough`; not for ever, as the one stream's work may have been
  * put behind the other's. Counted in questions, of which a machine that is busy has fewer. */
 static void ask(cudaStream_t stream, const volatile int *enough)
@@ -245,8 +266,7 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
                                        cases[i].size * sizeof(int64_t), cudaMemcpyHostToDevice),
                             "cudaMemcpy") &&
              settled();
-    for (uint32_t i = 0; i < 2 && ok && alive; i++)
-        ok = drive_succeeds(cudaLaunchHostFunc(places[i].stream, gate_wait, &gates[i]), "a gate");
+    for (uint32_t i = 0; i < 2 && ok && alive; i++) ok = place_hold(&places[i], &gates[i]);
     for (uint32_t i = 0; i < 2 && ok; i++) {
         drive_begin(drive, REDUCTION_PHASE_TOGETHER, first + i);
         int64_t *result = (int64_t *)places[i].results + 1;
@@ -259,8 +279,7 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
     }
     for (uint32_t i = 0; i < 2; i++)
         answers[i].held = !gate_gave_up(&gates[0]) && !gate_gave_up(&gates[1]);
-    for (uint32_t i = 0; i < 2; i++) gate_open(&gates[i]);
-    for (uint32_t i = 0; i < 2 && ok && alive; i++) gate_await(&gates[i]);
+    let_go(gates, places);
     if (ok && alive && hold) {
         ask(places[0].stream, held);
         ask(places[1].stream, NULL);

@@ -1,7 +1,6 @@
 #include "grader/lessons/07_reductions/gate.h"
 #include "trace/runnable.h"
 
-#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,27 +45,13 @@ void gate_wait(void *argument)
             waited += passed;
         if (waited <= GATE_PATIENCE_MS) continue;
         __atomic_store_n(&gate->gave_up, 1, __ATOMIC_RELEASE);
-        break;
+        return;
     }
-    __atomic_store_n(&gate->passed, 1, __ATOMIC_RELEASE);
 }
 
 void gate_open(struct gate *gate)
 {
     __atomic_store_n(&gate->open, 1, __ATOMIC_RELEASE);
-}
-
-void gate_await(struct gate *gate)
-{
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-    const double begin = ms(CLOCK_MONOTONIC);
-    bool passed = false;
-    /* Once more behind the last look: then the host function has returned. */
-    for (bool before = false; !before && ms(CLOCK_MONOTONIC) - begin < GATE_PASSED_MS;) {
-        before = passed;
-        passed = __atomic_load_n(&gate->passed, __ATOMIC_ACQUIRE);
-        nanosleep(&nap, NULL);
-    }
 }
 
 int gate_gave_up(struct gate *gate)

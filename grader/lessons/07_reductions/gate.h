@@ -16,11 +16,10 @@ extern "C" {
 #endif
 
 #define GATE_PATIENCE_MS 1500
-#define GATE_PASSED_MS 100
 
 struct gate {
-    pid_t caller;              /* the thread */
-    int open, gave_up, passed; /* accessed atomically, through the functions below only */
+    pid_t caller;      /* the thread */
+    int open, gave_up; /* accessed atomically, through the functions below only */
 };
 
 /* Makes a closed gate for calls of the calling thread. */
@@ -29,10 +28,6 @@ struct gate gate_make(void);
  * CUDA's. */
 void gate_wait(void *gate);
 void gate_open(struct gate *gate);
-/* Waits until the stream has passed the open gate, for GATE_PASSED_MS at most. A stream that passes
- * later may do so because of what the caller has seen meanwhile, so that its work counts as ordered
- * behind that. */
-void gate_await(struct gate *gate);
 /* Returns 1 when the gate gave up before it was opened. */
 int gate_gave_up(struct gate *gate);
 
