@@ -120,13 +120,24 @@ static void set(struct environment *environment, const char *name, const char *v
     environment->list[++environment->count] = NULL;
 }
 
+/* Returns which of a new thread and its starter is held back on the software device; NULL: neither,
+ * because times are measured. Where a call is made to fail by its number, a thread makes its calls
+ * before its starter goes on, so that the number is the same call's in each run. */
+static const char *threads_order(const struct run_request *request)
+{
+    const uint32_t flags = request->plan->flags;
+    if (request->device != DRIVE_EMULATOR) return NULL;
+    if (flags & RUN_IN_EVERY_ORDER) return request->order;
+    if (flags & (RUN_TIMED | RUN_ALONE)) return NULL;
+    return flags & RUN_INJECTIONS ? "earliest" : request->order;
+}
+
 /* Writes the settings, which the submission does not get to see (control.h). Returns 0 or -1. */
 static int write_settings(int file, const struct run_request *request,
                           const struct run_input *input, const struct trace_key *key, uint64_t word)
 {
     char key_text[40], word_text[20], opencl[PATH_MAX];
     const bool emulator = request->device == DRIVE_EMULATOR;
-    const bool every_order = request->plan->flags & RUN_IN_EVERY_ORDER;
     const bool injections = request->plan->flags & RUN_INJECTIONS;
     const bool host = request->injection_of_host;
     const struct {
@@ -142,12 +153,12 @@ static int write_settings(int file, const struct run_request *request,
         {CONTROL_WORD_SETTING, word_text},
         {CONTROL_TIMED_SETTING, request->rounds > 0 ? request->plan->phase : NULL},
         {"OVERLAP_ORDER", emulator ? request->order : NULL},
-        /* In other runs times are measured or calls counted, which holding back a thread would
-         * change.
-         */
-        {CONTROL_THREADS_VARIABLE, emulator && every_order ? request->order : NULL},
+        {CONTROL_THREADS_VARIABLE, threads_order(request)},
         /* Makes a time depend on the submission only. */
         {"OVERLAP_TURNS", emulator && request->plan->flags & RUN_TIMED ? "on" : NULL},
+        /* Of two blocks that race, which comes first, and so what is found and computed, must not
+         * depend on how many processors there are and how busy they are. */
+        {"OVERLAP_WORKERS", emulator ? "1" : NULL},
         {"OVERLAP_QUIET", emulator ? "all" : NULL}, /* findings are in the trace */
         {"OVERLAP_FAIL", emulator && !host ? request->injection : NULL},
         {REFUSALS_VARIABLE, !emulator || !injections ? NULL

@@ -442,6 +442,86 @@ START_TEST(no_run_begins_after_one_that_ended_badly)
 }
 END_TEST
 
+/* ---- what does not depend on the machine ------------------------------------------------------
+ */
+
+/* Returns the submission's result in a run of a plan with these flags. */
+static int result_with(unsigned flags, const char *order)
+{
+    struct run_plan plan = lesson_01_sum.runs[0];
+    struct evidence evidence;
+    struct trouble trouble = {0};
+    size_t made = 0;
+
+    plan.flags = flags;
+    const struct run_request request = {.toolchain = &toolchain,
+                                        .lesson = &lesson_01_sum,
+                                        .plan = &plan,
+                                        .library = compiled.library,
+                                        .shown_folder = handed_in.shown,
+                                        .device = DRIVE_EMULATOR,
+                                        .order = order,
+                                        .seed = 7};
+    ck_assert_int_eq(run_make_several(&request, 1, &evidence, &made, &trouble), 0);
+    ck_assert_uint_eq(made, 1);
+    ck_assert_int_eq(evidence.ending, ENDED_WELL);
+    const int result = ((const struct sum_output *)evidence.output)->result;
+    evidence_release(&evidence);
+    return result;
+}
+
+/* A function that returns the number of workers. */
+START_TEST(blocks_run_one_after_the_other)
+{
+    write_file("sum.c", "#include \"lesson.h\"\n"
+                        "#include <stdlib.h>\n"
+                        "extern const char *device_workers(void);\n"
+                        "int sum_array(const int *values, size_t count, int *result)\n"
+                        "{\n"
+                        "    (void)values; (void)count;\n"
+                        "    *result = atoi(device_workers());\n"
+                        "    return 0;\n"
+                        "}\n");
+    compile();
+    ck_assert(compiled.ok);
+    ck_assert_int_eq(result_with(RUN_ON_EMULATOR, "latest"), 1);
+    ck_assert_int_eq(result_with(RUN_ON_EMULATOR | RUN_TIMED, "latest"), 1);
+}
+END_TEST
+
+/* A function that returns 1 if its thread ran before it went on itself. */
+static const char asks_which_is_first[] =
+    "#include \"lesson.h\"\n"
+    "#include <pthread.h>\n"
+    "static int gone_on, first;\n"
+    "static void *thread(void *unused)\n"
+    "{\n"
+    "    first = !gone_on;\n"
+    "    return unused;\n"
+    "}\n"
+    "int sum_array(const int *values, size_t count, int *result)\n"
+    "{\n"
+    "    pthread_t id;\n"
+    "    (void)values; (void)count;\n"
+    "    if (pthread_create(&id, NULL, thread, NULL)) return 1;\n"
+    "    gone_on = 1;\n"
+    "    pthread_join(id, NULL);\n"
+    "    *result = first;\n"
+    "    return 0;\n"
+    "}\n";
+
+START_TEST(whether_a_thread_or_its_starter_is_first_is_known)
+{
+    write_file("sum.c", asks_which_is_first);
+    compile();
+    ck_assert(compiled.ok);
+    ck_assert_int_eq(result_with(RUN_ON_EMULATOR | RUN_IN_EVERY_ORDER, "latest"), 0);
+    ck_assert_int_eq(result_with(RUN_ON_EMULATOR | RUN_IN_EVERY_ORDER, "earliest"), 1);
+    ck_assert_int_eq(result_with(RUN_ON_EMULATOR, "latest"), 0);
+    ck_assert_int_eq(result_with(RUN_ON_EMULATOR | RUN_INJECTIONS, "latest"), 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader building");
@@ -464,6 +544,8 @@ int main(void)
     tcase_add_test(tcase, addresses_have_lines);
     tcase_add_test(tcase, several_runs_keep_apart);
     tcase_add_test(tcase, no_run_begins_after_one_that_ended_badly);
+    tcase_add_test(tcase, blocks_run_one_after_the_other);
+    tcase_add_test(tcase, whether_a_thread_or_its_starter_is_first_is_known);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));
 }

@@ -1,5 +1,6 @@
 /* mistake: a thread is started before what it is given is filled in
  * fails: ThreadedContexts.EveryArrayOfAThreadIsRight
+ * fails: ThreadedContexts.EveryErrorIsReturnedAndNothingLeaks
  * finds: nothing, CUDA is asked for nothing that is wrong
  */
 #include "lesson.h"

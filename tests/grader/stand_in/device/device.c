@@ -21,7 +21,7 @@ static struct {
         int value;
     } stores[STORES];
     int cache_count;
-    char order[32], given[32];
+    char order[32], given[32], workers[32];
 } device;
 
 static void keep(char *to, size_t size, const char *name)
@@ -35,6 +35,7 @@ __attribute__((constructor)) static void start(void)
     device.trace = trace_open_from_environment();
     keep(device.order, sizeof device.order, "OVERLAP_ORDER");
     keep(device.given, sizeof device.given, "OVERLAP_FAIL");
+    keep(device.workers, sizeof device.workers, "OVERLAP_WORKERS");
 }
 
 __attribute__((destructor)) static void end(void)
@@ -45,6 +46,11 @@ __attribute__((destructor)) static void end(void)
 const char *device_given(void)
 {
     return device.given;
+}
+
+const char *device_workers(void)
+{
+    return device.workers;
 }
 
 static int arrives_at_once(void)

@@ -16,6 +16,7 @@ int device_store(uint64_t stream, int *to, int value); /* the same; `to` must st
 int device_wait(uint64_t stream);
 int device_close(uint64_t stream);
 const char *device_given(void);             /* OVERLAP_FAIL as it was when the device began; "" */
+const char *device_workers(void);           /* OVERLAP_WORKERS, likewise */
 void device_complain(const char *sentence); /* makes a finding */
 
 #endif
