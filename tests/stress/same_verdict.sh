@@ -17,7 +17,7 @@
 # the places are listed. Each grading takes from half a second to many: this is run by hand, and in
 # ctest over a few (tests/stress/CMakeLists.txt).
 set -u
-runs=10 seeds= loops=0 parts='mistakes variants'
+runs=10 seeds='' loops=0 parts='mistakes variants'
 while getopts n:sb:p: option; do
     case $option in
     n) runs=$OPTARG ;;
