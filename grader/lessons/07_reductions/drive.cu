@@ -30,7 +30,6 @@ struct place {
     unsigned char *array;
     unsigned char *results; /* device: a guard, the result, a guard */
     cudaStream_t stream;
-    cudaEvent_t passed; /* behind the stream's gate; NULL: there is no gate */
 };
 
 static void place_free(struct place *place)
@@ -38,7 +37,6 @@ static void place_free(struct place *place)
     cudaDeviceSynchronize();
     cudaFree(place->memory);
     cudaFree(place->results);
-    if (place->passed) cudaEventDestroy(place->passed);
     if (place->stream) cudaStreamDestroy(place->stream);
 }
 
@@ -125,6 +123,38 @@ static bool run_case(struct drive *drive, uint32_t index)
 
 /* ---- behind a gate ------------------------------------------------------------------------- */
 
+/* What holds a stream back, and the event behind it. */
+struct hold {
+    struct gate gate;
+    cudaEvent_t passed;
+};
+
+static bool hold_back(struct hold *hold, cudaStream_t stream)
+{
+    return drive_succeeds(cudaLaunchHostFunc(stream, gate_wait, &hold->gate), "a gate") &&
+           drive_succeeds(cudaEventCreateWithFlags(&hold->passed, cudaEventDisableTiming),
+                          "an event") &&
+           drive_succeeds(cudaEventRecord(hold->passed, stream), "an event");
+}
+
+/* Lets two streams go and returns when both have passed their gates. The device takes what the host
+ * has seen by the end of a host function to happen before what is behind it; so if one stream was
+ * waited for while the other's gate had not ended, the two would count as ordered. */
+static void let_go(struct hold holds[2])
+{
+    for (int i = 0; i < 2; i++) gate_open(&holds[i].gate);
+    for (int i = 0; i < 2; i++) {
+        if (!holds[i].passed) continue;
+        cudaEventSynchronize(holds[i].passed);
+        cudaEventDestroy(holds[i].passed);
+    }
+}
+
+static bool both_held(struct hold holds[2])
+{
+    return !gate_gave_up(&holds[0].gate) && !gate_gave_up(&holds[1].gate);
+}
+
 /* Once in peace: what is done only at the first call may wait for the device. What goes wrong from
  * here on is the student's, and data. */
 static void call_in_peace(struct drive *drive, const struct reduction_case *wanted,
@@ -153,7 +183,7 @@ static bool run_gated(struct drive *drive)
     size_t bytes = wanted->size * sizeof(int64_t);
     unsigned char *pinned = NULL; /* the array, and behind it the results and init */
     cudaStream_t other = NULL;
-    struct gate gate = gate_make(), other_gate = gate_make();
+    struct hold holds[2] = {{gate_make(), NULL}, {gate_make(), NULL}};
     struct place place;
 
     bool ok =
@@ -165,8 +195,7 @@ static bool run_gated(struct drive *drive)
         memcpy(pinned, pool_of(input, wanted, sizeof(int64_t)), bytes);
         memset(pinned + bytes, DRIVE_POISON, 3 * sizeof(int64_t));
         if (!answer->later) {
-            ok = drive_succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
-                 drive_succeeds(cudaLaunchHostFunc(other, gate_wait, &other_gate), "a gate") &&
+            ok = hold_back(&holds[0], place.stream) && hold_back(&holds[1], other) &&
                  drive_succeeds(cudaMemcpyAsync(place.array, pinned, bytes, cudaMemcpyHostToDevice,
                                                 place.stream),
                                 "cudaMemcpyAsync");
@@ -177,9 +206,8 @@ static bool run_gated(struct drive *drive)
                                            place.array, (int64_t *)place.results + 1, place.stream,
                                            pinned + bytes + 3 * sizeof(int64_t));
         drive_end(drive, REDUCTION_PHASE_GATED, 0);
-        answer->held = !gate_gave_up(&gate) && !gate_gave_up(&other_gate);
-        gate_open(&gate);
-        gate_open(&other_gate);
+        answer->held = both_held(holds);
+        let_go(holds);
         if (ok && !answer->later) {
             cudaMemcpyAsync(pinned + bytes, place.results, 3 * sizeof(int64_t),
                             cudaMemcpyDeviceToHost, place.stream);
@@ -196,25 +224,6 @@ static bool run_gated(struct drive *drive)
 }
 
 /* ---- two at once --------------------------------------------------------------------------- */
-
-/* Holds the stream back until the gate is opened. */
-static bool place_hold(struct place *place, struct gate *gate)
-{
-    return drive_succeeds(cudaLaunchHostFunc(place->stream, gate_wait, gate), "a gate") &&
-           drive_succeeds(cudaEventCreateWithFlags(&place->passed, cudaEventDisableTiming),
-                          "an event") &&
-           drive_succeeds(cudaEventRecord(place->passed, place->stream), "an event");
-}
-
-/* Lets both streams go and returns when both have passed their gates. The device takes what the
- * host has seen by the end of a host function to happen before what is behind it; so if one stream
- * was waited for while the other's gate had not ended, the two would count as ordered. */
-static void let_go(struct gate gates[2], const struct place places[2])
-{
-    for (int i = 0; i < 2; i++) gate_open(&gates[i]);
-    for (int i = 0; i < 2; i++)
-        if (places[i].passed) cudaEventSynchronize(places[i].passed);
-}
 
 /* Asks until the stream is done or `*enough`; not for ever, as the one stream's work may have been
  * put behind the other's. Counted in questions, of which a machine that is busy has fewer. */
@@ -250,7 +259,7 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
     const struct reduction_case *cases = &input->cases[first];
     struct reduction_answer *answers = &((struct reduction_output *)drive->output)->answers[first];
-    struct gate gates[2] = {gate_make(), gate_make()};
+    struct hold holds[2] = {{gate_make(), NULL}, {gate_make(), NULL}};
     struct place places[2] = {};
     int *held = NULL;
     bool ok = drive_succeeds(cudaMallocHost((void **)&held, 2 * sizeof *held), "pinned memory");
@@ -266,7 +275,7 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
                                        cases[i].size * sizeof(int64_t), cudaMemcpyHostToDevice),
                             "cudaMemcpy") &&
              settled();
-    for (uint32_t i = 0; i < 2 && ok && alive; i++) ok = place_hold(&places[i], &gates[i]);
+    for (uint32_t i = 0; i < 2 && ok && alive; i++) ok = hold_back(&holds[i], places[i].stream);
     for (uint32_t i = 0; i < 2 && ok; i++) {
         drive_begin(drive, REDUCTION_PHASE_TOGETHER, first + i);
         int64_t *result = (int64_t *)places[i].results + 1;
@@ -277,9 +286,8 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
                               cases[i], places[i].array, result, places[i].stream, NULL);
         drive_end(drive, REDUCTION_PHASE_TOGETHER, first + i);
     }
-    for (uint32_t i = 0; i < 2; i++)
-        answers[i].held = !gate_gave_up(&gates[0]) && !gate_gave_up(&gates[1]);
-    let_go(gates, places);
+    for (uint32_t i = 0; i < 2; i++) answers[i].held = both_held(holds);
+    let_go(holds);
     if (ok && alive && hold) {
         ask(places[0].stream, held);
         ask(places[1].stream, NULL);
