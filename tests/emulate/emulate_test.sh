@@ -127,6 +127,7 @@ kill -TERM $pid
 wait $pid || true
 says 'kernel wait_in_vain has only waited for 10 s: thread (0, 0, 0) of block (0, 0, 0), for one, looks at'
 says "$(at look) for something that nobody has done yet"
+says 'meanwhile your program is in cudaDeviceSynchronize, which waits for it'
 
 # ---- what is found
 

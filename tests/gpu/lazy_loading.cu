@@ -7,6 +7,8 @@
 //     ./lazy_loading >tests/gpu/lazy_loading.txt
 #include "ask.cuh"
 
+#include <cassert>
+
 // It ends by the flag, or after so many looks at page-locked memory, which take some 0.2 s.
 __global__ void waits(volatile int *flag)
 {
@@ -30,6 +32,24 @@ __global__ void of_much_memory(int *word)
 __global__ void printing(int *word)
 {
     if (*word < 0) printf("%d\n", *word);
+}
+__global__ void asserting(int *word)
+{
+    assert(*word >= -100);
+}
+__global__ void allocating(int *word)
+{
+    int *own = (int *)malloc(16);
+    if (own == NULL) return;
+    *own = *word;
+    *word = *own;
+    free(own);
+}
+template <int BYTES> __global__ void of_local_memory(int *word)
+{
+    volatile int local[BYTES / 4];
+    for (int k = 0; k < BYTES / 4; k++) local[k] = k;
+    *word = local[*word & 1];
 }
 __device__ int symbol;
 
@@ -217,6 +237,45 @@ SECTION(prints)
     Q(cudaFuncGetAttributes(&attributes, printing));
     HELD_UP(launch(printing), two);
     GOES_ON(launch(printing), two);
+}
+// Loaded, launched, and launched again. `differs`: where the first launch is held up.
+static void loaded(const char *what, void (*kernel)(int *), bool differs)
+{
+    cudaFuncAttributes attributes;
+    begin();
+    Q(cudaFuncGetAttributes(&attributes, kernel));
+    go();
+    Q(launch(kernel));
+    seen(what, differs, two);
+    go();
+    Q(launch(kernel));
+    seen("again", false, two);
+}
+SECTION(asserts)
+{
+    loaded("asserts", asserting, true);
+}
+SECTION(allocates)
+{
+    loaded("allocates", allocating, true);
+}
+SECTION(local_2048)
+{
+    loaded("local_2048", of_local_memory<2048>, false);
+}
+SECTION(local_4096)
+{
+    loaded("local_4096", of_local_memory<4096>, true);
+}
+SECTION(local_4096_eager)
+{
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    loaded("local_4096", of_local_memory<4096>, true);
+}
+SECTION(prints_eager)
+{
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    loaded("prints", printing, true);
 }
 SECTION(graph)
 {

@@ -8,10 +8,10 @@ first=${4:-1} last=${5:-320} given=${6:-}
 wrong=0 asked=0
 
 while read -r k answer; do
-    [ "$k" -ge "$first" ] && [ "$k" -le "$last" ] || continue
+    if [ "$k" -lt "$first" ] || [ "$k" -gt "$last" ]; then continue; fi
     order=$given
     if [ -z "$order" ]; then
-        [ $((k % 2)) -eq 0 ] || continue
+        if [ $((k % 2)) -ne 0 ]; then continue; fi
         case $((k % 3)) in
         0) order=latest ;;
         1) order=earliest ;;
@@ -24,9 +24,9 @@ while read -r k answer; do
     *"1 finding: kernel loaded too late"* | *" findings: kernel loaded too late"*) found=hangs ;;
     *) found=ends ;;
     esac
-    [ "$found" = ends ] && [ "$status" -ne 0 ] && found="ends with $status: $said"
+    if [ "$found" = ends ] && [ "$status" -ne 0 ]; then found="ends with $status: $said"; fi
     asked=$((asked + 1))
-    [ "$found" = "$answer" ] && continue
+    if [ "$found" = "$answer" ]; then continue; fi
     echo "program $k in order $order: an H200 says $answer, the device $found"
     wrong=$((wrong + 1))
 done <"$answers"

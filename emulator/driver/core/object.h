@@ -126,6 +126,7 @@ struct context {
     const struct memory_region *heap; /* device heap of malloc in kernels; NULL until a kernel
                                          runs */
     bool has_printed, has_taken;      /* a kernel that may print, or use the heap, was launched */
+    uint32_t local_bytes; /* per thread: the most that a launch needed of what GPUs wait for */
     /* Parameters of launches made by kernels; NULL until a kernel makes one. */
     const struct memory_region *launches;
     size_t launches_used, launches_open; /* bytes in use; launches not finished */

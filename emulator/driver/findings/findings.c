@@ -40,13 +40,12 @@ void findings_host_waits_on_gpus(uint64_t context, uint64_t stream)
     gpu_wait_note(context, stream);
 }
 
-void findings_loads_late(const struct context *context, const char *kernel)
+void findings_first_use(const struct context *context, const struct findings_first *first)
 {
-    late_load_note(context, kernel);
-    if (kernel != NULL)
-        timeline_context_loads(context->time);
-    else
+    if (late_load_note(context, first))
         timeline_context_loads_waiting(context->time);
+    else
+        timeline_context_loads(context->time);
 }
 
 void findings_held_up(void *user, void *held, void *later)

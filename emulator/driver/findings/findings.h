@@ -30,9 +30,21 @@ void findings_call_ended(int code);
 /* The current call waits as GPUs do although the documentation promises no wait: for work of
  * `stream`, or of the whole context if `stream` is 0 (trace ids). */
 void findings_host_waits_on_gpus(uint64_t context, uint64_t stream);
-/* The current call loads a kernel into a context because this is its first use; `kernel` is its
- * mangled name, NULL: code of a file of its own, for the process's only thread. */
-void findings_loads_late(const struct context *context, const char *kernel);
+/* The current call is the first to use something in a context, for which a GPU has to prepare: it
+ * begins nothing new, or (MODULE, LOCAL: to be told for the process's only thread) does not return,
+ * before the kernels that run have ended. */
+enum findings_first_what {
+    FIRST_USE_OF_KERNEL, /* loaded lazily */
+    FIRST_USE_OF_MODULE, /* of code of a file of its own, loaded lazily */
+    FIRST_NEED_OF_HEAPS, /* a launch of a kernel that may print or use the heap */
+    FIRST_NEED_OF_LOCAL, /* a launch that needs more local memory than any before */
+};
+struct findings_first {
+    enum findings_first_what what;
+    const char *kernel; /* mangled; NULL: none in particular */
+    uint32_t bytes;     /* of local memory per thread */
+};
+void findings_first_use(const struct context *context, const struct findings_first *first);
 /* The timeline's `held_up`, about two operations. */
 void findings_held_up(void *user, void *held, void *later);
 /* The host has waited for something. */

@@ -366,7 +366,8 @@ CUresult library_module(struct library *library, struct context *context, struct
     for (*module = library->modules; *module != NULL; *module = (*module)->next)
         if ((*module)->object.context == context) return CUDA_SUCCESS;
     char log[LOG_SIZE] = "";
-    if (modules_load_lazily() && host_is_alone()) findings_loads_late(context, NULL);
+    if (modules_load_lazily() && host_is_alone())
+        findings_first_use(context, &(struct findings_first){.what = FIRST_USE_OF_MODULE});
     library->image->references++;
     return module_make(library->image, library, context, log, sizeof log, module);
 }
@@ -484,7 +485,8 @@ CUresult module_function(struct module *module, const char *name, struct functio
     module->functions = made;
     object_add(&made->object, OBJECT_FUNCTION);
     if (module->object.context != NULL && modules_load_lazily())
-        findings_loads_late(module->object.context, name);
+        findings_first_use(module->object.context,
+                           &(struct findings_first){.what = FIRST_USE_OF_KERNEL, .kernel = name});
     *function = made;
     return CUDA_SUCCESS;
 }

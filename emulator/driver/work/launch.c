@@ -10,6 +10,7 @@
 #include "emulator/driver/module/module.h"
 #include "emulator/driver/stream/stream.h"
 #include "emulator/driver/work/device_grid.h"
+#include "emulator/driver/work/needs.h"
 #include "emulator/driver/work/occupancy.h"
 #include "emulator/driver/work/parts.h"
 
@@ -353,18 +354,22 @@ static struct timeline_kernel shape_of(const struct launch *launch)
  * but a user who waits for the program wants to know. */
 static void tell_looks(const struct exec_looks *looks)
 {
-    char name[128], place[160];
+    char name[128], place[160], call[TRACE_NAME_SIZE] = "";
     name_plain(looks->function, name, sizeof name);
+    if (thread.depth > 0 && timeline_is_awaited(driver.timeline))
+        call_plain_name(call, sizeof call, thread.call.name);
     if (looks->file != NULL)
         snprintf(place, sizeof place, "%.120s:%u", looks->file, looks->line);
     else
         snprintf(place, sizeof place, "line %u of its PTX", looks->line);
     device_say(
         "kernel %s has only waited for %d s: thread (%u, %u, %u) of block (%u, %u, %u), for one, "
-        "looks at %s for something that nobody has done yet. It goes on until you end it, or it "
-        "has executed %" PRIu64 " warp instructions (OVERLAP_INSTRUCTION_LIMIT)",
+        "looks at %s for something that nobody has done yet%s%s%s. It goes on until you end it, or "
+        "it has executed %" PRIu64 " warp instructions (OVERLAP_INSTRUCTION_LIMIT)",
         name, EXEC_LOOKS_SECONDS, looks->thread[0], looks->thread[1], looks->thread[2],
-        looks->block[0], looks->block[1], looks->block[2], place, environment()->instruction_limit);
+        looks->block[0], looks->block[1], looks->block[2], place,
+        call[0] != '\0' ? "; meanwhile your program is in " : "", call,
+        call[0] != '\0' ? ", which waits for it" : "", environment()->instruction_limit);
 }
 
 static bool reaches(const void *reaching, const struct memory_region *region, bool store)
@@ -428,13 +433,6 @@ static struct timeline_cost cost_of(const struct launch *launch, const struct ex
     return timeline_kernel_cost(&kernel);
 }
 
-/* A kernel that may print or use the heap decides how large they are, whether or not it does. */
-static void settle_limits(struct context *context, const struct exec_function_info *info)
-{
-    context->has_printed |= info->prints;
-    context->has_taken |= info->takes;
-}
-
 static enum races_mode mode_of(const struct exec_fault *fault)
 {
     if (fault->finding.sides[0].access == ACCESS_ATOMIC) return RACES_ATOMIC;
@@ -453,7 +451,7 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     bool heard = false;
 
     request.heard = &heard;
-    settle_limits(operation->context, exec_function_info(launch->function->code));
+    needs_settle(operation->context, exec_function_info(launch->function->code));
     findings_kernel_begins(operation, &launch->noted, &request);
     if (launch->device != NULL) device_grid_begins(launch->device, &request, &launch->noted);
     enum exec_end end = exec_run(&request, &counts, &fault);
@@ -669,7 +667,10 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
         operation_drop(operation);
         return code;
     }
-    if (stream->captured == NULL) settle_limits(stream->object.context, info);
+    if (stream->captured == NULL) {
+        needs_note(stream->object.context, info);
+        needs_settle(stream->object.context, info);
+    }
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     if (op != NULL) early_clear(&stream->early);
     if (op != NULL && info->triggers) stream->triggers = timeline_op_number(op);
