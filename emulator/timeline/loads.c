@@ -116,6 +116,12 @@ static void run_before(struct timeline *timeline, const struct load *load)
     }
 }
 
+static bool is_alone(const struct timeline *timeline)
+{
+    return timeline->settings.is_alone != NULL &&
+           timeline->settings.is_alone(timeline->settings.user);
+}
+
 /* Collects the kernels that go before the load and wait for something. Returns how many; 0 as well
  * if an operation before `later` (NULL: any) might still end them. */
 static size_t held_by(const struct load *load, const struct timeline_op *later,
@@ -154,7 +160,8 @@ bool loads_run(struct timeline_op *op)
     const struct load load = load_before(op);
     struct timeline *timeline = op->timeline;
     struct timeline_op *held[HELD_MOST];
-    if (timeline->conversing_count == 0 || !changes_memory(op) || !may_hold_up(&load))
+    if (timeline->conversing_count == 0 || !changes_memory(op) || !may_hold_up(&load) ||
+        !is_alone(timeline))
         return order_run(op);
     timeline_op_retain(op);
     run_before(timeline, &load);

@@ -56,6 +56,9 @@ struct timeline_settings {
      * `later` is NULL if it goes on because of what the host did behind a load that waits
      * (timeline_context_loads_waiting). May be NULL. */
     void (*held_up)(void *user, void *held, void *later);
+    /* Returns whether no thread of the program but the caller could tell a kernel something: asked
+     * before `later` runs. With others nothing is held up. NULL: there are others. */
+    bool (*is_alone)(void *user);
     void *user;
 };
 

@@ -135,6 +135,19 @@ static void pause_in_turn(void *user, bool stuck)
     turns_go_on();
 }
 
+/* The timeline's callbacks about kernels that are held up. */
+static bool is_alone(void *user)
+{
+    (void)user;
+    return host_is_alone();
+}
+
+static void held_up(void *user, void *held, void *later)
+{
+    (void)user;
+    findings_held_up(held, later);
+}
+
 CUresult driver_cuInit(unsigned int Flags)
 {
     if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -150,7 +163,8 @@ CUresult driver_cuInit(unsigned int Flags)
                                                .seed = environment()->seed,
                                                .connections = (unsigned)environment()->connections,
                                                .pause = pause_in_turn,
-                                               .held_up = findings_held_up};
+                                               .is_alone = is_alone,
+                                               .held_up = held_up};
     if (!memory_start(device_at(0)->memory)) {
         device_say("cannot reserve the range of device addresses (128 GiB of address "
                    "space, none of it used yet); is a limit on address space set?");

@@ -48,9 +48,8 @@ void findings_first_use(const struct context *context, const struct findings_fir
         timeline_context_loads(context->time);
 }
 
-void findings_held_up(void *user, void *held, void *later)
+void findings_held_up(const struct operation *held, const struct operation *later)
 {
-    (void)user;
     late_load_held_up(held, later);
 }
 

@@ -45,8 +45,9 @@ struct findings_first {
     uint32_t bytes;     /* of local memory per thread */
 };
 void findings_first_use(const struct context *context, const struct findings_first *first);
-/* The timeline's `held_up`, about two operations. */
-void findings_held_up(void *user, void *held, void *later);
+/* The kernel `held` went on because of what a GPU does only behind its end: the operation `later`,
+ * NULL: the program's next steps. */
+void findings_held_up(const struct operation *held, const struct operation *later);
 /* The host has waited for something. */
 void findings_host_waited(void);
 /* The current call fails because it was given no valid object of that kind, or no memory at that
