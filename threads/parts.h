@@ -45,12 +45,15 @@ struct host_thread *threads_first(void);
 
 /* ---- threads/threads.c, for code that interposes a system function -------------------------- */
 
-#define THREADS_PUBLIC __attribute__((visibility("default")))
+/* ThreadSanitizer maps memory before it is ready to be told of a function's beginning: what is
+ * called then is not told to it. */
+#define THREADS_EARLY __attribute__((no_sanitize_thread))
+#define THREADS_PUBLIC __attribute__((visibility("default"))) THREADS_EARLY
 
 /* Returns true if the address is in the watched module. */
-bool threads_is_watched(const void *address);
+THREADS_EARLY bool threads_is_watched(const void *address);
 /* Finds the next function of that name behind ours (dlsym RTLD_NEXT), cached in *known. */
-void *threads_behind(void **known, const char *name);
+THREADS_EARLY void *threads_behind(void **known, const char *name);
 /* Declares `real`, whose `call` is the function of that name behind ours. A union, because C has no
  * conversion from an object pointer to a function pointer. */
 #define THREADS_BEHIND(type, name, parameters)                                                     \

@@ -15,7 +15,8 @@
 #define NO_MEMORY "there were no memory left"
 
 /* Returns true, with errno set, if this call must fail. */
-static bool refused(const char *name, const void *caller, int number, const char *as_if)
+THREADS_EARLY static bool refused(const char *name, const void *caller, int number,
+                                  const char *as_if)
 {
     if (!threads_is_watched(caller) || !refusals_strike(name, (uintptr_t)caller, as_if))
         return false;
@@ -53,9 +54,9 @@ THREADS_PUBLIC pid_t fork(void)
     return child;
 }
 
-/* AddressSanitizer has allocators of its own. The functions behind ours are called by name, because
- * dlsym would allocate, and allocations happen before dlsym is usable. */
-#ifndef __SANITIZE_ADDRESS__
+/* AddressSanitizer and ThreadSanitizer have allocators of their own. The functions behind ours are
+ * called by name, because dlsym would allocate, and allocations happen before dlsym is usable. */
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);

@@ -44,7 +44,7 @@ struct host_thread *threads_first(void)
 /* ---- the watched module ------------------------------------------------------------------------
  */
 
-static bool is_in(const struct module *module, uintptr_t address)
+THREADS_EARLY static bool is_in(const struct module *module, uintptr_t address)
 {
     return address >= module->begin && address < module->end;
 }
