@@ -21,6 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
+/* gcc's ThreadSanitizer does not know C11 threads: code that it watches faults in one. When a
+ * thread is cancelled in a call that blocks, it sees no lock that the thread takes from then on,
+ * and reports races that are none. */
+#ifdef __SANITIZE_THREAD__
+enum { C11_THREADS = 0, CANCELLATION = 0 };
+#else
+enum { C11_THREADS = 1, CANCELLATION = 1 };
+#endif
+
 /* Each test is a process of its own (CK_FORK), so it can begin watching anew. */
 static int file = -1; /* the trace, in memory: a test may end in any way */
 static struct trace_writer *writer;
@@ -300,12 +309,14 @@ START_TEST(it_may_end_in_any_way)
     watch(orders[_i]);
     ck_assert_int_eq(pthread_join(start(exits, &value), &value), 0);
     ck_assert_ptr_eq(value, &value);
-    pthread_t thread = start(never, NULL);
-    ck_assert_int_eq(pthread_cancel(thread), 0);
-    usleep(20000); /* a held-back thread checks on this one in the meantime */
-    ck_assert_int_eq(pthread_join(thread, &value), 0);
-    ck_assert_ptr_eq(value, PTHREAD_CANCELED);
-    expect(2, 2, 0);
+    if (CANCELLATION) {
+        pthread_t thread = start(never, NULL);
+        ck_assert_int_eq(pthread_cancel(thread), 0);
+        usleep(20000); /* a held-back thread checks on this one in the meantime */
+        ck_assert_int_eq(pthread_join(thread, &value), 0);
+        ck_assert_ptr_eq(value, PTHREAD_CANCELED);
+    }
+    expect(1 + CANCELLATION, 1 + CANCELLATION, 0);
     threads_settle(); /* no thread is left: it returns */
 }
 END_TEST
@@ -333,8 +344,9 @@ static void *forks(void *argument)
 }
 
 /* AddressSanitizer's allocator does not look after its locks at a fork, as the C library's does: if
- * another thread was in it, the child hangs in its first free. */
-#ifdef __SANITIZE_ADDRESS__
+ * another thread was in it, the child hangs in its first free. ThreadSanitizer keeps the parent's
+ * threads in the child, and ends it where a new one has the handle of one of those. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define FORK_ORDERS 0
 #else
 #define FORK_ORDERS 4
@@ -766,8 +778,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_thread_is_told_from_its_start_to_its_join);
     tcase_add_test(tcase, a_thread_that_nobody_joins_stays);
-    tcase_add_test(tcase, every_way_of_joining_is_one);
-    tcase_add_test(tcase, every_way_of_detaching_is_one);
+    tcase_add_loop_test(tcase, every_way_of_joining_is_one, 0, C11_THREADS);
+    tcase_add_loop_test(tcase, every_way_of_detaching_is_one, 0, C11_THREADS);
     tcase_add_test(tcase, a_thread_that_cannot_be_started_is_none);
     tcase_add_test(tcase, a_join_that_fails_leaves_it_to_be_joined);
     tcase_add_test(tcase, a_handle_may_be_that_of_a_new_thread);
@@ -779,7 +791,7 @@ int main(void)
     tcase_add_test(tcase, a_wait_that_is_not_known_stops_nobody);
     tcase_add_test(tcase, a_starter_that_only_looks_stops_nobody);
     tcase_add_test(tcase, a_thread_holds_back_those_that_it_starts);
-    tcase_add_test(tcase, earliest_the_starter_finds_it_done);
+    tcase_add_loop_test(tcase, earliest_the_starter_finds_it_done, 0, C11_THREADS);
     tcase_add_test(tcase, earliest_a_thread_that_waits_lets_its_starter_go_on);
     tcase_add_test(tcase, earliest_a_thread_that_waits_stops_nobody);
     tcase_add_test(tcase, random_has_both);
