@@ -275,8 +275,8 @@ START_TEST(work_in_the_stream_of_a_thread_that_has_ended_is_done)
     OK(cuCtxDestroy(test_context_handle));
     ck_assert_uint_eq(test_count(TRACE_CREATE, TRACE_STREAM, NULL), 2 * THREADS + 3);
     ck_assert_uint_eq(test_count(TRACE_DESTROY, TRACE_STREAM, NULL), 2 * THREADS + 3);
-    for (const struct trace_record *r = test_trace()->records;
-         r < test_trace()->records + test_trace()->count; r++)
+    const struct trace *trace = test_trace(); /* the next call frees it */
+    for (const struct trace_record *r = trace->records; r < trace->records + trace->count; r++)
         if (r->what == TRACE_STREAM) ck_assert(r->flags & TRACE_IMPLICIT);
 }
 END_TEST
