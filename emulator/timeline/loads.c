@@ -28,22 +28,11 @@ struct load {
     uint64_t context, number; /* by timeline_context_loads: operations of fewer go before */
 };
 
-static struct load load_before(const struct timeline_op *later)
-{
-    return (struct load){later->timeline, later->context, later->loads};
-}
-
 /* Returns whether a GPU would begin what is behind the load only when the ready operation `op` has
  * ended, if that runs. */
 static bool goes_before(const struct timeline_op *op, const struct load *load)
 {
     return op->context == load->context && op->loads < load->number;
-}
-
-/* Returns whether a GPU would begin the operation only when what runs has ended. */
-static bool is_held_up(const struct timeline_op *op, const struct load *load)
-{
-    return op->context == load->context && op->loads >= load->number;
 }
 
 static bool may_wait(const struct timeline_op *op)
@@ -129,10 +118,10 @@ static size_t held_by(const struct load *load, const struct timeline_op *later,
 {
     size_t count = 0;
     for (struct timeline_op *op = load->timeline->oldest; op != later; op = op->younger) {
-        const bool waits = goes_before(op, load) && may_wait(op) && op->begun;
+        const bool is_held_up = op->context == load->context && !goes_before(op, load);
         if (op->state == ORDER_RUNNING) return 0;
-        if (op->state != ORDER_READY || is_held_up(op, load)) continue;
-        if (!waits) return 0;
+        if (op->state != ORDER_READY || is_held_up) continue;
+        if (!goes_before(op, load) || !may_wait(op) || !op->begun) return 0;
         if (count < HELD_MOST) held[count++] = op;
     }
     return count;
@@ -148,16 +137,22 @@ void timeline_context_loads_waiting(struct timeline_context *context)
     for (size_t i = 0; i < count; i++) held[i]->loads_wait = true;
 }
 
+/* Tells that `held` goes on because of the work whose user is `later`. */
+static void tell(const struct timeline_op *held, void *later)
+{
+    const struct timeline_settings *settings = &held->timeline->settings;
+    if (settings->held_up != NULL) settings->held_up(settings->user, held->work.user, later);
+}
+
 void loads_let_on(struct timeline_op *op)
 {
-    const struct timeline_settings *settings = &op->timeline->settings;
     op->loads_wait = op->heard = false;
-    if (settings->held_up != NULL) settings->held_up(settings->user, op->work.user, NULL);
+    tell(op, NULL);
 }
 
 bool loads_run(struct timeline_op *op)
 {
-    const struct load load = load_before(op);
+    const struct load load = {op->timeline, op->context, op->loads};
     struct timeline *timeline = op->timeline;
     struct timeline_op *held[HELD_MOST];
     if (timeline->conversing_count == 0 || !changes_memory(op) || !may_hold_up(&load) ||
@@ -177,8 +172,7 @@ bool loads_run(struct timeline_op *op)
         timeline->tries++;
         if (held[i]->state == ORDER_READY) order_run(held[i]);
         timeline->tries--;
-        if (held[i]->heard && timeline->settings.held_up != NULL)
-            timeline->settings.held_up(timeline->settings.user, held[i]->work.user, op->work.user);
+        if (held[i]->heard) tell(held[i], op->work.user);
         timeline_op_release(held[i]);
     }
     timeline_op_release(op);

@@ -15,14 +15,12 @@
 #include "emulator/driver/entry/entry.h"
 
 #include "emulator/driver/stream/stream.h"
-#include "emulator/exec/exec.h"
 #include "trace/runnable.h"
 
 #include <dirent.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define PATIENCE 1000000000 /* ns of computing or of nanosleep without an arrival */
