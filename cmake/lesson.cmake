@@ -9,8 +9,8 @@
 #   overlap_part(multi_kernel SOURCES multi_kernel.cu)
 #
 # A part is a static library that the grader links into lesson.so next to the student's objects. It
-# is built as the student's code is: -g, PTX for compute_75 (a student's has more: grader/CMakeLists.txt),
-# and never with a sanitizer, so that the same lesson.so runs with every build type.
+# is built as the student's code is: -g, and never with a sanitizer, so that the same lesson.so runs with
+# every build type. Its PTX is for compute_75, a student's for compute_80 (grader/CMakeLists.txt).
 include_guard()
 
 if(NOT DEFINED OVERLAP_CUDA_ARCHITECTURES)

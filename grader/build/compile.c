@@ -22,7 +22,7 @@
 #define MOST_READ 16
 
 static const struct process_limits compiler_limits = {
-    .seconds = 120,
+    .seconds = 2 * COMPILE_MOST_SECONDS,
     .cpu_seconds = COMPILE_MOST_SECONDS,
     .memory = (uint64_t)4 << 30,
     .processes = 64,
@@ -177,7 +177,7 @@ static int begin(struct job *job)
 }
 
 static const char *const limit_sentences[] = {
-    [PROCESS_TIME] = N_("The compiler was still at work after a minute and was stopped."),
+    [PROCESS_TIME] = N_("The compiler was still at work after ten minutes and was stopped."),
     [PROCESS_MEMORY] = N_("The compiler used more than 4 GiB of memory and was stopped."),
     [PROCESS_PROCESSES] = N_("The compiler started too many processes and was stopped."),
     [PROCESS_OUTPUT] = N_("The compiler printed far too many messages and was stopped."),

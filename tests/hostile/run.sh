@@ -8,7 +8,7 @@
 #   class:           forge, harm, leak, output, resource, source or stall
 #   expect:          what a reader of the project's texts expects; "documented: ...": it succeeds,
 #                    and docs/containment.md says so
-#   compiler:        of how many seconds it is ended by its limit, in place of the usual 60
+#   compiler:        of how many seconds it is ended by its limit, in place of the usual 300
 #   status:          the grader's exit status: 1, or 0 where a right submission misbehaved in vain
 #   says:            what the grader has to print (may be repeated)
 #   filter:          the checks that are enough to see it
