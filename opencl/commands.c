@@ -66,27 +66,28 @@ static size_t find(cl_handle event, size_t count)
     return count;
 }
 
-/* Returns true if a command waits for the earlier command `number` of the list by itself. */
-static bool follows(const struct command *command, size_t number)
+/* Marks those of the first `count` commands of the list that a later one waits for by itself. */
+static void mark_awaited(const struct command *command, size_t count, bool *marked)
 {
-    const struct command *earlier = &commands.list[number];
-    if (earlier->queue == command->queue &&
-        (command->queue->in_order || command->behind_all || earlier->barrier))
-        return true;
-    for (cl_uint e = 0; e < command->after_count; e++)
-        if (find(command->after[e], commands.count) == number) return true;
-    return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct command *earlier = &commands.list[i];
+        if (earlier->queue == command->queue &&
+            (command->queue->in_order || command->behind_all || earlier->barrier))
+            marked[i] = true;
+    }
+    for (cl_uint e = 0; e < command->after_count; e++) {
+        const size_t awaited = find(command->after[e], commands.count);
+        if (awaited < count) marked[awaited] = true;
+    }
 }
 
 /* Marks the commands of the list behind which `command`, a later one, is: those that it waits for,
  * and what these waited for. */
-static void mark_earlier(const struct command *command, size_t count, bool *marked)
+static void mark_earlier(const struct command *command, bool *marked)
 {
-    for (size_t i = count; i-- > 0;) {
-        if (marked[i] || !follows(command, i)) continue;
-        marked[i] = true;
-        mark_earlier(&commands.list[i], i, marked);
-    }
+    mark_awaited(command, commands.count, marked);
+    for (size_t i = commands.count; i-- > 0;)
+        if (marked[i]) mark_awaited(&commands.list[i], i, marked);
 }
 
 static bool accesses(const struct command *command, const struct object *buffer)
@@ -120,7 +121,7 @@ static void check_order(const struct command *command)
         if (marked == NULL) {
             marked = calloc(commands.count, sizeof *marked);
             if (marked == NULL) return;
-            mark_earlier(command, commands.count, marked);
+            mark_earlier(command, marked);
         }
         if (marked[i]) continue;
         struct trace_record record = {.kind = TRACE_FINDING,

@@ -89,6 +89,17 @@ static int open_pidfd(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+/* How many times its limit a program may take that only computes; and so many seconds. */
+static unsigned times_when_computing(const struct process_spec *spec)
+{
+    return spec->limits.computing > 0 ? spec->limits.computing : 1;
+}
+
+static double seconds_when_computing(const struct process_spec *spec)
+{
+    return times_when_computing(spec) * spec->limits.seconds;
+}
+
 /* ---- program's side, before exec ------------------------------------------------------------- */
 
 static void set_limits(int which, rlim_t soft, rlim_t hard)
@@ -149,7 +160,7 @@ static void become_program(const struct process_spec *spec, const struct cgroup 
     /* A last resort in case the supervisor is killed: the time that every core needs for the whole
      * limit, and more. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const double busy = spec->limits.seconds * (double)(cores > 0 ? cores : 1);
+    const double busy = seconds_when_computing(spec) * (double)(cores > 0 ? cores : 1);
     const double allowed = spec->limits.cpu_seconds;
     /* The soft limit sends SIGXCPU, which names the reason; the hard limit kills. */
     set_limits(RLIMIT_CPU, (rlim_t)(allowed > 0 ? allowed : busy + 10),
@@ -209,6 +220,7 @@ struct supervision {
     double looked;                  /* when the program's own clock was last advanced */
     double worked;                  /* processor time used by then */
     double own;                     /* the program's own clock, in seconds */
+    double spent;                   /* what it has used of limits.seconds */
 };
 
 /* Reads pending output. Returns false when the program printed more than allowed. */
@@ -325,10 +337,10 @@ static void put_clock_on(struct supervision *s)
     const struct descendants_work work = descendants_work(&s->usage);
     const double used = work.seconds - s->worked;
     const double seen = passed < 2 * CLOCK_SECONDS ? passed : 2 * CLOCK_SECONDS;
-    if (work.eager == 0)
-        s->own += used > seen ? (used < passed ? used : passed) : seen;
-    else if (used > 0)
-        s->own += used < passed ? used : passed;
+    const double computed = used < 0 ? 0 : used < passed ? used : passed;
+    const double waited = work.eager == 0 && seen > computed ? seen - computed : 0;
+    s->own += computed + waited;
+    s->spent += computed / times_when_computing(s->spec) + waited;
     s->worked = work.seconds;
     s->looked = at;
 }
@@ -363,11 +375,11 @@ static bool watch_program(struct supervision *s)
             return false;
         }
         put_clock_on(s);
-        if (s->own > s->spec->limits.seconds) {
+        if (s->spent > s->spec->limits.seconds) {
             result->ending = PROCESS_TIME;
             return false;
         }
-        if (now() - s->started > PROCESS_PATIENCE * s->spec->limits.seconds) {
+        if (now() - s->started > PROCESS_PATIENCE * seconds_when_computing(s->spec)) {
             result->ending = PROCESS_BUSY;
             return false;
         }

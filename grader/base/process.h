@@ -11,9 +11,10 @@
  * wants a processor (or a disk) and has none: it advances with the processor time that all
  * processes of the program use together, at most as fast as wall time, and with wall time while
  * none of them wants a processor. So a program that computes for ever, or waits for ever, is killed
- * after as many seconds as on an idle machine, and a busy machine makes no program late. After
- * PROCESS_PATIENCE times the limit in wall time the program is killed all the same, and the machine
- * is to blame.
+ * after as many seconds as on an idle machine, and a busy machine makes no program late. Of a
+ * program that computes a slow machine needs more of them, of one that waits it does not: so the
+ * limit may be a multiple for the former. After PROCESS_PATIENCE times the limit in wall time the
+ * program is killed all the same, and the machine is to blame.
  */
 #ifndef OVERLAP_GRADER_BASE_PROCESS_H
 #define OVERLAP_GRADER_BASE_PROCESS_H
@@ -31,6 +32,7 @@
 
 struct process_limits {
     double seconds;      /* by the program's own clock */
+    unsigned computing;  /* how many times as long it may compute as wait; 0: once */
     double cpu_seconds;  /* per process; 0: `seconds` on every processor */
     uint64_t memory;     /* resident bytes of all its processes together; 0: no limit */
     unsigned processes;  /* at one time, the first included; 0: no limit */
@@ -73,7 +75,7 @@ struct process_result {
                               one ended; killed */
     int error;             /* errno of the refusal */
     double seconds;        /* wall time */
-    double own_seconds;
+    double own_seconds;    /* by the program's own clock */
     uint64_t peak_bytes;
     unsigned peak_processes;
     size_t printed_size;

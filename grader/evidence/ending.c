@@ -166,8 +166,8 @@ static void say_given_up(struct verdict *verdict, const struct evidence *evidenc
     char what[600], see[200] = "", given_up[100] = "";
 
     if (evidence->ending == ENDED_TIME)
-        snprintf(given_up, sizeof given_up, _(", and this one had not after %g s"),
-                 evidence->allowed_seconds);
+        snprintf(given_up, sizeof given_up, _(", and this one had not after %.0f s"),
+                 evidence->own_seconds);
     if (told != NULL) snprintf(see, sizeof see, _(" (see %.150s above)"), told);
     snprintf(what, sizeof what, _("Not judged: the run \"%s\" did not end%s%s."),
              evidence->after->name, see, given_up);

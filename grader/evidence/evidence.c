@@ -574,8 +574,8 @@ void evidence_describe_ending(const struct evidence *evidence, char *text, size_
                      strsignal(evidence->signal));
         break;
     case ENDED_TIME:
-        snprintf(text, size, _("was still running after %g s and was stopped"),
-                 evidence->allowed_seconds);
+        snprintf(text, size, _("was still running after %.0f s and was stopped"),
+                 evidence->own_seconds);
         break;
     case ENDED_MEMORY:
         snprintf(text, size, _("used more than %s of memory and was stopped"),

@@ -313,7 +313,7 @@ START_TEST(bad_endings_are_told)
     e.code = 3;
     e.signal = SIGFPE;
     e.left_running = 2;
-    e.allowed_seconds = 20;
+    e.own_seconds = 20.1;
     e.allowed_memory = (uint64_t)2 << 30;
     e.allowed_processes = 3;
     strcpy(e.why, "cannot load");

@@ -95,6 +95,30 @@ START_TEST(limits_hold)
 }
 END_TEST
 
+/* The system ends it after two seconds of processor time. */
+#define COMPUTES "ulimit -t 2; while :; do :; done"
+
+/* A slow machine needs longer to compute, not to wait. */
+START_TEST(who_computes_has_longer_than_who_waits)
+{
+    static const struct {
+        const char *script;
+        unsigned computing;
+        enum process_ending ending;
+    } scripts[] = {{"sleep 1.5", 8, PROCESS_TIME},
+                   {COMPUTES, 8, PROCESS_SIGNALLED},
+                   {COMPUTES, 0, PROCESS_TIME},
+                   {"while :; do :; done", 2, PROCESS_TIME}};
+    for (size_t k = 0; k < sizeof scripts / sizeof *scripts; k++) {
+        struct process *p =
+            start(scripts[k].script,
+                  (struct process_limits){.seconds = 0.5, .computing = scripts[k].computing});
+        ck_assert_int_eq(process_result(p)->ending, scripts[k].ending);
+        process_free(p);
+    }
+}
+END_TEST
+
 /* ---- what looks like less ----------------------------------------------------------------------
  *
  * This program started again with the name of one of these: it takes 96 MiB of memory in a way that
@@ -851,6 +875,7 @@ int main(int count, char **arguments)
     tcase_add_test(tcase, it_ends_by_itself);
     tcase_add_test(tcase, it_sees_nothing_of_ours);
     tcase_add_loop_test(tcase, limits_hold, 0, sizeof limited / sizeof limited[0]);
+    tcase_add_test(tcase, who_computes_has_longer_than_who_waits);
     tcase_add_loop_test(tcase, memory_is_counted_wherever_it_is, 0,
                         sizeof takers / sizeof takers[0]);
     tcase_add_test(tcase, waiting_in_vfork_is_waiting_for_ever);

@@ -452,7 +452,7 @@ START_TEST(a_crash_without_a_record_as_well)
 {
     struct evidence *evidence = run_with_a_failure(OUT_OF_MEMORY, false);
     evidence->ending = ENDED_TIME;
-    evidence->allowed_seconds = 10;
+    evidence->own_seconds = 10.1;
     evidence->trace.count = 0;
     judge();
     says("A call was made to fail; after that the program was still running after 10 s and was "
