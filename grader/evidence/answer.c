@@ -25,8 +25,10 @@
         "forked after CUDA was started cannot use it."))                                            \
     ROW(4, "cudaErrorCudartUnloading", "CUDA_ERROR_DEINITIALIZED", NULL)                           \
     ROW(9, "cudaErrorInvalidConfiguration", NULL, N_("The grid or the block has an impossible size.")) \
+    ROW(13, "cudaErrorInvalidSymbol", NULL, NULL)                                                  \
     ROW(21, "cudaErrorInvalidMemcpyDirection", NULL, N_("Is the direction of the copy right?"))        \
     ROW(31, "cudaErrorNotYetImplemented", NULL, NULL)                                              \
+    ROW(46, "cudaErrorDeviceUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE", NULL)                   \
     ROW(98, "cudaErrorInvalidDeviceFunction", NULL, NULL)                                          \
     ROW(100, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE", NULL)                                    \
     ROW(101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE",                                \
@@ -54,6 +56,7 @@
     ROW(709, "cudaErrorContextIsDestroyed", "CUDA_ERROR_CONTEXT_IS_DESTROYED",                     \
         N_("The context was destroyed while a thread still had it as its current one."))               \
     ROW(710, "cudaErrorAssert", "CUDA_ERROR_ASSERT", NULL)                                         \
+    ROW(711, "cudaErrorTooManyPeers", "CUDA_ERROR_TOO_MANY_PEERS", NULL)                           \
     ROW(712, "cudaErrorHostMemoryAlreadyRegistered",                                               \
         "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", NULL)                                         \
     ROW(713, "cudaErrorHostMemoryNotRegistered", "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", NULL)    \

@@ -28,16 +28,23 @@ static bool can_fail(const struct evidence *evidence, const struct trace_record 
            (record->kind == TRACE_HOST_CALL && evidence_by_submission(evidence, record));
 }
 
-/* Returns true for a cudaSetDevice behind which its thread asks for nothing any more, and only
- * waits or releases: it restores something, and like a release is not made to fail, so that every
- * path of a program can clean up. */
+/* Returns true for a call that makes a device, or a context, current. */
+static bool sets_current(const struct trace_record *call)
+{
+    return strcmp(call->name, "cudaSetDevice") == 0 || strcmp(call->name, "cuCtxSetCurrent") == 0 ||
+           strcmp(call->name, "cuCtxPushCurrent") == 0;
+}
+
+/* Returns true for a call that makes something current and behind which its thread asks for nothing
+ * any more, and only waits or releases: it restores something, or reaches what is to be released,
+ * and like a release is not made to fail, so that every path of a program can clean up. */
 static bool restores(const struct evidence *evidence, const struct phase *phase,
                      const struct trace_record *call)
 {
-    if (strcmp(call->name, "cudaSetDevice") != 0) return false;
+    if (!sets_current(call)) return false;
     for (const struct trace_record *r = call + 1; r <= evidence->trace.records + phase->last; r++)
         if (r->kind == TRACE_CALL && r->thread == call->thread &&
-            (r->flags & TRACE_CAN_FAIL) != 0 && strcmp(r->name, "cudaSetDevice") != 0 &&
+            (r->flags & TRACE_CAN_FAIL) != 0 && !sets_current(r) &&
             strstr(r->name, "Synchronize") == NULL)
             return false;
     return true;

@@ -115,12 +115,25 @@ END_TEST
 /* Not counted: a query of an invalid stream, a free, and calls that fail anyway. */
 START_TEST(only_what_could_have_been_done_counts)
 {
+    CUcontext popped;
     CUdeviceptr p;
     start("4");
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(12345));
-    OK(cuCtxSetCurrent(NULL));
+    OK(cuCtxPopCurrent(&popped));
     FAILS(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&p, 64));
     ck_assert_uint_eq(made_to_fail(), 0);
+}
+END_TEST
+
+/* A context that cannot be made current leaves the one that was. */
+START_TEST(what_makes_a_context_current_can_fail)
+{
+    CUcontext context = start("cuCtxSetCurrent:1"), current = NULL;
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuCtxSetCurrent(NULL));
+    OK(cuCtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, context);
+    OK(cuCtxSetCurrent(NULL));
+    ck_assert_uint_eq(made_to_fail(), 1);
 }
 END_TEST
 
@@ -296,6 +309,7 @@ int main(void)
     tcase_add_test(tcase, the_nth_call_fails_and_no_other);
     tcase_add_test(tcase, the_nth_call_of_a_function);
     tcase_add_test(tcase, only_what_could_have_been_done_counts);
+    tcase_add_test(tcase, what_makes_a_context_current_can_fail);
     tcase_add_loop_test(tcase, starting_can_fail, 0, 3);
     tcase_add_test(tcase, forked_children_count_together);
     tcase_add_test(tcase, a_launch_that_fails_does_not_run);

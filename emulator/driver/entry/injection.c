@@ -34,6 +34,7 @@ enum way {
     NOT_STARTED,
     PEERS,
     BAD_DEVICE,
+    BAD_CONTEXT,
     BUSY,
     NOT_FOUND,
     BAD_FUNCTION,
@@ -50,6 +51,7 @@ static const struct {
     [NOT_STARTED] = {CUDA_ERROR_NOT_INITIALIZED, "the driver could not be started"},
     [PEERS] = {CUDA_ERROR_TOO_MANY_PEERS, "there were no resources for one more peer"},
     [BAD_DEVICE] = {CUDA_ERROR_INVALID_DEVICE, "there were no such device"},
+    [BAD_CONTEXT] = {CUDA_ERROR_INVALID_CONTEXT, "the context were not valid"},
     [BUSY] = {CUDA_ERROR_DEVICE_UNAVAILABLE, "the device were not available"},
     [NOT_FOUND] = {CUDA_ERROR_NOT_FOUND, "there were nothing of that name"},
     [BAD_FUNCTION] = {(CUresult)98, "the device had no such function"}, /* runtime only */
