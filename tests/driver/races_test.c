@@ -56,6 +56,53 @@ START_TEST(an_event_a_wait_or_other_bytes_order_them)
 }
 END_TEST
 
+/* Captures two kernels that change the buffer, the second in a stream of its own. */
+static CUgraphExec two_branches(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUevent fork = test_event(CU_EVENT_DISABLE_TIMING), join = test_event(CU_EVENT_DISABLE_TIMING);
+    OK(cuStreamBeginCapture(one, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuEventRecord(fork, one));
+    OK(cuStreamWaitEvent(two, fork, 0));
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(test_launch("add", two, buffer, 1, N));
+    OK(cuEventRecord(join, two));
+    OK(cuStreamWaitEvent(one, join, 0));
+    OK(cuStreamEndCapture(one, &graph));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+/* They are told of as nodes: the stream of the launch, which both have, orders neither. */
+START_TEST(two_branches_of_a_graph_race)
+{
+    begin(_i);
+    OK(cuGraphLaunch(two_branches(), one));
+    end(1);
+    const char *sentence = test_sentence(test_find(TRACE_FINDING, 0, "race"));
+    ck_assert_ptr_nonnull(strstr(sentence, "both are nodes of one graph"));
+}
+END_TEST
+
+/* A launch that races with another's node, and not with its own, is told of by its stream. */
+START_TEST(a_graph_races_with_what_is_beside_it)
+{
+    begin(_i);
+    CUgraph graph;
+    CUgraphExec exec;
+    OK(cuStreamBeginCapture(one, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(cuStreamEndCapture(one, &graph));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, one));
+    OK(test_launch("add", two, buffer, 1, N));
+    end(1);
+    const char *sentence = test_sentence(test_find(TRACE_FINDING, 0, "race"));
+    ck_assert_ptr_null(strstr(sentence, "both are nodes of one graph"));
+}
+END_TEST
+
 START_TEST(an_event_that_is_recorded_too_early_does_not)
 {
     begin(_i);
@@ -357,6 +404,8 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, two_kernels_in_two_streams_race, 0, ORDERS);
     tcase_add_loop_test(tcase, an_event_a_wait_or_other_bytes_order_them, 0, ORDERS);
+    tcase_add_loop_test(tcase, two_branches_of_a_graph_race, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_graph_races_with_what_is_beside_it, 0, ORDERS);
     tcase_add_loop_test(tcase, an_event_that_is_recorded_too_early_does_not, 0, ORDERS);
     tcase_add_loop_test(tcase, the_default_stream_orders_blocking_streams_only, 0, ORDERS);
     tcase_add_loop_test(tcase, the_host_may_not_read_what_a_copy_writes, 0, ORDERS);

@@ -154,6 +154,7 @@ struct operation {
     struct actor *actor;    /* its actor in findings/races.c; NULL: none yet */
     uint64_t flight;        /* number in findings/in_flight.c; 0: none */
     struct missing missing; /* failed memory allocation pending when the operation was submitted */
+    bool is_node;           /* of a graph that was launched */
     bool is_common;         /* allocated from the pool of common sizes (stream/operation.c) */
     bool awaited;           /* the program should wait for its end (findings/unfinished.h) */
     uint64_t stream_caller; /* return address of the call that created the stream */

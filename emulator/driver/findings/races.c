@@ -17,6 +17,7 @@ struct actor {
     uint64_t stream_caller; /* return address of the call that created the stream; 0: a default
                                stream */
     uint64_t family;        /* of the operation; 0: a single operation */
+    uint64_t launch;        /* request of the graph's launch that it is a node of; 0: none */
 };
 
 enum { GONE = 64 }; /* latest frees kept; for earlier ones a fault is reported without its race */
@@ -66,6 +67,7 @@ static struct actor *actor_in(const struct operation *operation)
     if (actor == NULL) return NULL;
     actor->stream_caller = operation->stream_caller;
     actor->family = operation->family;
+    actor->launch = operation->is_node ? operation->record.request : 0;
     return actor;
 }
 
@@ -605,6 +607,7 @@ static void tell(const struct races_found *race, const struct memory_region *reg
         : race->is_advice                                    ? FINDING_ORDERED_BY_HABIT
         : freed                                              ? FINDING_FREED_IN_USE
         : this->family != 0 && this->family == other->family ? FINDING_RACE_IN_FAMILY
+        : this->launch != 0 && this->launch == other->launch ? FINDING_RACE_IN_GRAPH
         : race->is_narrow && this->base.is_page_locked       ? FINDING_RACE_OF_DEVICES_ATOMICS
         : race->is_narrow                                    ? FINDING_RACE_BEYOND_SCOPE
         : race->first.actor->for_host                        ? FINDING_RACE_UNTOLD_HOST

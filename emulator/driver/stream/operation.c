@@ -180,6 +180,7 @@ struct operation *operation_copy(const struct operation *operation, const struct
     if (copy == NULL) return NULL;
     memcpy(copy, operation, size);
     copy->is_common = false;
+    copy->is_node = true;
     copy->actor = NULL;
     copy->flight = 0;
     copy->record.flags |= TRACE_ASYNC;
