@@ -376,6 +376,8 @@ static bool watch_program(struct supervision *s)
         }
         put_clock_on(s);
         if (s->spent > s->spec->limits.seconds) {
+            /* When the time was up, not when that was seen. */
+            s->own *= s->spec->limits.seconds / s->spent;
             result->ending = PROCESS_TIME;
             return false;
         }

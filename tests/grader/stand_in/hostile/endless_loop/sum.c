@@ -1,5 +1,5 @@
 /* hostile: never returns */
-/* says: was still running after 2 s and was stopped. */
+/* says: was still running after 8 s and was stopped. */
 /* line: 10 */
 #include "lesson.h"
 
