@@ -26,8 +26,8 @@
 
 #define DEFAULT_SECONDS 20
 /* Time limit on the software device, where a solution's run takes a tenth of a second; and how many
- * times as long a run there may compute, since a slow machine needs longer (on this one a right
- * product of many small matrices computes for 1.8 s). */
+ * times as long a run there may compute, since a slow machine needs longer (a right product of
+ * many small matrices was seen to compute for 1.8 s). */
 #define EMULATOR_SECONDS 5
 #define EMULATOR_COMPUTING 4
 #define DEFAULT_MEMORY ((uint64_t)2 << 30)
