@@ -19,12 +19,16 @@ PATH=$work/bin:$PATH cmake -S "$root" -B "$work/build" -G Ninja -D CMAKE_CUDA_CO
     echo 'where is what the grader compiles with?'
     exit 1
 }
-# The grader compiles submissions, and the build the kernels that lessons share, for all three.
-for code in compute_75 sm_80 sm_90; do
-    virtual=compute_${code#*_}
-    grep -qF "arch=$virtual,code=$code" "$work/build/grader/toolchain" &&
-        grep -F "arch=$virtual,code=[$code]" "$work/build/build.ninja" | grep -qF "code=[sm_90]" &&
-        continue
-    echo "submissions or kernels are not compiled for $code"
+# The grader compiles submissions, and the build the kernels that lessons share: both for both GPUs,
+# and as PTX, the former for 8.0, the latter for every GPU since Turing.
+compiles() { # WHAT CODE FILE ROW
+    grep -F "arch=compute_${2#*_},code=$4" "$3" | grep -qF "sm_90" && return
+    echo "$1 are not compiled for $2"
     exit 1
+}
+for code in compute_80 sm_80 sm_90; do
+    compiles submissions "$code" "$work/build/grader/toolchain" "$code"
+done
+for code in compute_75 sm_80 sm_90; do
+    compiles kernels "$code" "$work/build/build.ninja" "[$code]"
 done
