@@ -373,9 +373,6 @@ write_toolchain()
     libraries=$(folder_of libcudart.so.13 "$cuda/lib64" "$cuda"/targets/*/lib)
     {
         cat "$root/build/release"
-        if nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -q '^7\.'; then
-            sed -n 's/^gencode=.*/& -gencode=arch=compute_75,code=compute_75/p' "$root/build/release"
-        fi
         echo "cc=$(command -v gcc)"
         echo "cc_version=$(gcc -dumpfullversion)"
         echo "nvcc=$nvcc"

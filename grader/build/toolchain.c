@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -116,6 +118,35 @@ static int read_toolchain(struct toolchain *toolchain)
         if (get(toolchain, pieces[i].field) == NULL) return -1;
     }
     return find_source(toolchain, build);
+}
+
+/* Returns true when a GPU of that capability runs something that `gencode` makes: machine code of
+ * its own, or PTX for it or an older one. */
+static bool runs(const char *gencode, unsigned capability)
+{
+    static const char ptx[] = "code=compute_";
+    char own[24];
+
+    snprintf(own, sizeof own, "code=sm_%u", capability);
+    if (strstr(gencode, own) != NULL) return true;
+    for (const char *at = gencode; (at = strstr(at, ptx)) != NULL;) {
+        at += sizeof ptx - 1;
+        if (strtoul(at, NULL, 10) <= capability) return true;
+    }
+    return false;
+}
+
+int toolchain_widen(struct toolchain *wide, const struct toolchain *from, unsigned capability)
+{
+    char *gencode = NULL;
+
+    *wide = *from;
+    if (capability == 0 || runs(from->gencode, capability)) return 0;
+    if (asprintf(&gencode, "%s -gencode=arch=compute_%u,code=compute_%u", from->gencode, capability,
+                 capability) < 0)
+        return -1;
+    wide->gencode = gencode;
+    return 0;
 }
 
 const struct toolchain *toolchain_configured(void)

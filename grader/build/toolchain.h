@@ -26,6 +26,12 @@ struct toolchain {
     const char *catalogues; /* folder of the message catalogues: grader/base/messages.h */
 };
 
+/* Makes of `from` the toolchain for submissions that have to run on a GPU of that compute
+ * capability (75 for 7.5; 0: not known) as well: if it can run nothing that `gencode` makes, PTX
+ * for it is added, for which nvcc takes as long again. Returns 0, or -1: no memory. The strings are
+ * `from`'s, but for `gencode`, which is never freed. */
+int toolchain_widen(struct toolchain *wide, const struct toolchain *from, unsigned capability);
+
 /* Reads the file once. NULL: the file is missing or incomplete (errno says why). The strings are
  * never freed. */
 const struct toolchain *toolchain_configured(void);

@@ -1,8 +1,8 @@
 /* probe: asks NVIDIA's driver how many GPUs there are, in a process of its own, because the grader
  * never touches CUDA and because a driver that hangs must not hang the grader.
  *
- * Prints one line per GPU, its name, a tab and its memory in bytes, and exits with 0; exits with 1
- * and a sentence on stderr when there is none.
+ * Prints one line per GPU, its name, its memory in bytes and its compute capability (75 for 7.5)
+ * with tabs between, and exits with 0; exits with 1 and a sentence on stderr when there is none.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,6 +14,9 @@ typedef int (*count_function)(int *count);
 typedef int (*device_function)(int *device, int ordinal);
 typedef int (*name_function)(char *name, int length, int device);
 typedef int (*memory_function)(size_t *bytes, int device);
+typedef int (*attribute_function)(int *value, int attribute, int device);
+
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_... */
 
 /* dlsym returns a pointer to data, which ISO C cannot convert to a function pointer. */
 static int find(void *library, const char *name, void *function)
@@ -30,6 +33,7 @@ int main(void)
     device_function get_device;
     name_function get_name;
     memory_function get_memory;
+    attribute_function get_attribute;
     int count = 0, error;
 
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -43,7 +47,8 @@ int main(void)
     }
     if (!find(driver, "cuInit", &init) || !find(driver, "cuDeviceGetCount", &count_devices) ||
         !find(driver, "cuDeviceGet", &get_device) || !find(driver, "cuDeviceGetName", &get_name) ||
-        !find(driver, "cuDeviceTotalMem_v2", &get_memory)) {
+        !find(driver, "cuDeviceTotalMem_v2", &get_memory) ||
+        !find(driver, "cuDeviceGetAttribute", &get_attribute)) {
         fprintf(stderr, "libcuda.so.1 is not NVIDIA's driver\n");
         return 1;
     }
@@ -54,10 +59,12 @@ int main(void)
     for (int i = 0; i < count; i++) {
         char name[128] = "";
         size_t bytes = 0;
-        int device;
+        int device, major, minor;
         if (get_device(&device, i) == 0 && get_name(name, sizeof name, device) == 0 &&
-            get_memory(&bytes, device) == 0)
-            printf("%s\t%zu\n", name, bytes);
+            get_memory(&bytes, device) == 0 &&
+            get_attribute(&major, CAPABILITY_MAJOR, device) == 0 &&
+            get_attribute(&minor, CAPABILITY_MINOR, device) == 0)
+            printf("%s\t%zu\t%d\n", name, bytes, 10 * major + minor);
     }
     if (count == 0) fprintf(stderr, "NVIDIA's driver is installed but sees no GPU\n");
     return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

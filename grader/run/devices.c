@@ -4,11 +4,31 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Notes what the probe said: a line for each GPU. */
+static void note_gpus(struct devices *devices, const char *said)
+{
+    devices->gpu = true;
+    for (const char *end; (end = strchr(said, '\n')) != NULL; said = end + 1) {
+        char name[sizeof devices->gpu_name] = "", line[256];
+        uint64_t bytes = 0;
+        unsigned capability = 0;
+        snprintf(line, sizeof line, "%.*s", (int)(end - said), said);
+        sscanf(line, "%127[^\t\n]\t%" SCNu64 "\t%u", name, &bytes, &capability);
+        if (devices->gpu_count++ == 0) {
+            memcpy(devices->gpu_name, name, sizeof name);
+            devices->gpu_bytes = bytes;
+        }
+        if (devices->gpu_count == 1 || capability < devices->gpu_capability)
+            devices->gpu_capability = capability;
+    }
+}
 
 /* Starts the probe. NVIDIA's driver takes about a third of a second to start. */
 static void look_for_gpu(struct devices *devices, const struct toolchain *toolchain,
@@ -45,11 +65,7 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
     const char *said = process_printed(process);
     int line = (int)strcspn(said, "\n");
     if (result->ending == PROCESS_EXITED && result->code == 0) {
-        devices->gpu = true;
-        for (const char *end = said; (end = strchr(end, '\n')) != NULL; end++) devices->gpu_count++;
-        const int name = (int)strcspn(said, "\t\n");
-        snprintf(devices->gpu_name, sizeof devices->gpu_name, "%.*s", name, said);
-        if (said[name] == '\t') devices->gpu_bytes = strtoull(said + name + 1, NULL, 10);
+        note_gpus(devices, said);
     } else if (result->ending == PROCESS_EXITED && result->code == 1) {
         snprintf(devices->no_gpu, sizeof devices->no_gpu, "%.*s", line, said);
     } else if (result->ending == PROCESS_TIME) {

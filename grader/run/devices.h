@@ -20,9 +20,10 @@ struct devices {
     bool gpu;      /* grade on a GPU */
     bool emulator; /* grade on the emulator, at least the order checks */
     char gpu_name[128];
-    unsigned gpu_count; /* how many GPUs the user's programs see */
-    uint64_t gpu_bytes; /* of the first: size of the GPU's memory; 0: not known */
-    char no_gpu[256];   /* why there is none, as the end of a sentence */
+    unsigned gpu_count;      /* how many GPUs the user's programs see */
+    uint64_t gpu_bytes;      /* of the first: size of the GPU's memory; 0: not known */
+    unsigned gpu_capability; /* of the oldest: compute capability, 75 for 7.5; 0: not known */
+    char no_gpu[256];        /* why there is none, as the end of a sentence */
     char no_emulator[256];
     char no_opencl[160];     /* why PoCL cannot be graded on, as a sentence; "": it can */
     char no_opencl_gpu[160]; /* the same for NVIDIA's OpenCL */

@@ -32,6 +32,7 @@
 
 struct session {
     const struct toolchain *toolchain;
+    struct toolchain wide; /* for the GPUs that there are */
     struct options options;
     struct submission submission;
     struct submission solutions; /* the same lessons' solutions, for timing */
@@ -691,6 +692,11 @@ static int set_up(struct session *session)
     const int status = devices_find(&session->devices, session->toolchain, options->device, opencl,
                                     &session->why, &session->trouble);
     session->blocked = session->blocked || session->trouble.kind != TROUBLE_NONE;
+    if (toolchain_widen(&session->wide, session->toolchain, session->devices.gpu_capability) != 0) {
+        text_add(&session->why, _("no memory"));
+        return 2;
+    }
+    session->toolchain = &session->wide;
     return session->trouble.kind != TROUBLE_NONE ? 0 : status;
 }
 

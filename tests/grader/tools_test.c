@@ -97,10 +97,37 @@ START_TEST(gpus_are_counted)
     ck_assert_str_eq(devices.gpu_name, "GPU number 0");
     ck_assert_uint_eq(devices.gpu_bytes, (uint64_t)1 << 30);
     ck_assert_uint_eq(devices.gpu_count, 2);
+    ck_assert_uint_eq(devices.gpu_capability, 75); /* of the older one */
     setenv("LD_LIBRARY_PATH", given, 1);
     ck_assert_int_eq(devices_find(&devices, &toolchain, DEVICE_EMULATOR, false, &why, &trouble), 2);
     ck_assert_uint_eq(devices.gpu_count, 0);
     text_free(&why);
+}
+END_TEST
+
+/* PTX is added for a GPU that would run nothing of what is compiled, and only for such a one. */
+START_TEST(a_gpu_that_runs_nothing_gets_its_own_code)
+{
+#define PTX_80 "-gencode=arch=compute_80,code=compute_80"
+#define SM_75 " -gencode=arch=compute_75,code=sm_75"
+#define PTX_75 " -gencode=arch=compute_75,code=compute_75"
+    static const struct {
+        const char *gencode;
+        unsigned capability;
+        const char *wide;
+    } cases[] = {{PTX_80, 0, PTX_80},
+                 {PTX_80, 80, PTX_80},
+                 {PTX_80, 90, PTX_80},
+                 {PTX_80, 75, PTX_80 PTX_75},
+                 {PTX_80 SM_75, 75, PTX_80 SM_75},
+                 {PTX_80 PTX_75, 75, PTX_80 PTX_75}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const struct toolchain from = {.gencode = cases[k].gencode, .cc = "cc"};
+        struct toolchain wide;
+        ck_assert_int_eq(toolchain_widen(&wide, &from, cases[k].capability), 0);
+        ck_assert_str_eq(wide.gencode, cases[k].wide);
+        ck_assert_ptr_eq(wide.cc, from.cc);
+    }
 }
 END_TEST
 
@@ -134,6 +161,7 @@ int main(void)
     TCase *tcase = tcase_create("tools");
     tcase_add_test(tcase, a_trace_is_shown);
     tcase_add_test(tcase, the_probe_names_gpus_or_says_why_not);
+    tcase_add_test(tcase, a_gpu_that_runs_nothing_gets_its_own_code);
     tcase_add_test(tcase, gpus_are_counted);
     tcase_add_test(tcase, the_runner_is_not_for_people);
     tcase_add_test(tcase, the_grader_lists_its_lessons_at_once);

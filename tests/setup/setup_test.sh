@@ -429,7 +429,7 @@ fi
 new_machine release
 mkdir -p "$machine/clone/build/grader" "$machine/toolkit/bin" "$machine/toolkit/lib64" \
     "$machine/toolkit/include"
-printf '%s\n' gencode=-gencode=80 source=.. compiled_source=/there >"$machine/clone/build/release"
+printf '%s\n' gencode= source=.. compiled_source=/there >"$machine/clone/build/release"
 printf '%s\n' '#!/bin/sh' 'echo "graded: $*"' 'exit 1' >"$machine/clone/build/grader/grader"
 chmod +x "$machine/clone/build/grader/grader"
 rm "$machine/bin/cmake" "$machine/bin/ninja" "$machine/bin/pkg-config" "$machine/libraries"/*
@@ -448,7 +448,7 @@ grade OVERLAP_TOOLKIT="$machine/toolkit"
 expect_status 1
 expect 'the grader gets the arguments' grep -qx 'graded: streams --gtest_brief=1' "$machine/out"
 expect_call 'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=600 libpng-dev'
-for line in source=.. gencode=-gencode=80 "cc=$machine/bin/gcc" cc_version=12.2.0 "nvcc=$machine/toolkit/bin/nvcc" \
+for line in source=.. "cc=$machine/bin/gcc" cc_version=12.2.0 "nvcc=$machine/toolkit/bin/nvcc" \
     nvcc_version=13.0.1 "cuda=$machine/toolkit" "cuda_include=$machine/toolkit/include" \
     "cuda_libraries=$machine/toolkit/lib64"; do
     expect "the toolchain: $line" grep -qxF -e "$line" "$toolchain"
@@ -464,13 +464,6 @@ ln -s elsewhere "$machine/clone"
 grade OVERLAP_TOOLKIT="$machine/toolkit"
 expect_status 1
 expect_call "nvcc --version"
-echo 'echo 7.5' | fake nvidia-smi
-rm "$machine/elsewhere/build/release.settled"
-grade OVERLAP_TOOLKIT="$machine/toolkit"
-expect_status 1
-expect 'PTX for a GPU of Turing, in the last line of that name' [ \
-    "$(grep '^gencode=' "$toolchain" | tail -n 1)" = \
-    'gencode=-gencode=80 -gencode=arch=compute_75,code=compute_75' ]
 rm "$machine/toolkit/include/cuda_runtime.h" "$machine/elsewhere/build/release.settled"
 grade OVERLAP_TOOLKIT="$machine/toolkit"
 expect_status 2

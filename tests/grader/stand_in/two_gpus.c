@@ -7,6 +7,7 @@ int cuDeviceGetCount(int *count);
 int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGetName(char *name, int length, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
+int cuDeviceGetAttribute(int *value, int attribute, int device);
 
 int cuInit(unsigned flags)
 {
@@ -34,5 +35,13 @@ int cuDeviceGetName(char *name, int length, int device)
 int cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
     *bytes = (size_t)(device + 1) << 30;
+    return 0;
+}
+
+/* Of compute capability 9.0 and 7.5. */
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    static const int capability[][2] = {{9, 0}, {7, 5}};
+    *value = capability[device][attribute - 75];
     return 0;
 }
