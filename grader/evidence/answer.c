@@ -303,7 +303,8 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
         evidence_sentence(answer->evidence, finding, sentence, sizeof sentence);
         verdict_why(verdict, "The device said: %s.", sentence);
     } else
-        verdict_why(verdict, "Its arguments were valid; it should have succeeded.");
+        verdict_why(verdict, "What %s was given is valid: it should have succeeded.",
+                    answer->function);
     error = error_find(call != NULL ? call->code : answer->code);
     if (error != NULL && error->hint != NULL)
         verdict_hint(verdict, "%s", _(error->hint));

@@ -9,6 +9,7 @@
 
 /* Times the sum of the magnitudes: enough for any order of additions in double. */
 #define SUM_TOLERANCE 1e-10
+#define INVALID_VALUE 1      /* CUDA_ERROR_INVALID_VALUE */
 #define FLOAT_TOLERANCE 1e-5 /* tolerance for a sum that was added in float */
 
 /* ---- what came back ------------------------------------------------------------------------ */
@@ -282,13 +283,15 @@ static bool say_wrong_length(struct verdict *verdict, const struct evidence *evi
 }
 
 /* Explains the function's error: where it came from when no call of its thread or process returned
- * it, or when a new thread ran before its starter went on. */
+ * it, or when a thread was given what was not there yet, or no more. */
 static void explain_error(struct verdict *verdict, const struct evidence *evidence,
                           const struct threaded_view *view)
 {
     const struct answer answer = threaded_answer(evidence, view);
+    const struct trace_record *failed = answer_first_failed(&answer);
+    const bool by_threads = view->call->way == THREADED_BY_THREADS && evidence->order != NULL;
     if (answer.code == ANSWER_NOT_WRITTEN) return;
-    if (view->call->way == THREADED_BY_PROCESSES && answer_first_failed(&answer) == NULL) {
+    if (view->call->way == THREADED_BY_PROCESSES && failed == NULL) {
         verdict_why(verdict,
                     "No CUDA call failed in any child: what the children did and found out "
                     "did not reach their parent.");
@@ -296,11 +299,16 @@ static void explain_error(struct verdict *verdict, const struct evidence *eviden
                               "go through a region that was shared before the fork (mmap, "
                               "MAP_SHARED), or through a pipe; and waitpid, with the child's own "
                               "pid, says how it ended.");
-    } else if (view->call->way == THREADED_BY_THREADS && evidence->order != NULL &&
-               strcmp(evidence->order, "earliest") == 0) {
+    } else if (by_threads && strcmp(evidence->order, "earliest") == 0) {
         verdict_hint(verdict, "Here each new thread ran before its starter went on: what it is "
                               "given has to be filled in before pthread_create, and has to be its "
                               "own.");
+    } else if (by_threads && strcmp(evidence->order, "latest") == 0 && failed != NULL &&
+               failed->code == INVALID_VALUE) {
+        verdict_hint(verdict, "An argument of that call is wrong. Here each new thread began only "
+                              "when its starter waited for it: is what it was given still there "
+                              "then, as it was, and its own? A variable of the loop that starts "
+                              "the threads is not.");
     }
 }
 
