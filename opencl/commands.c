@@ -215,7 +215,7 @@ static void settle(struct command *command)
     if (command->settled) return;
     command->settled = true;
     if (command->shadow != NULL) memcpy(command->destination, command->shadow, command->bytes);
-    if (command->image != NULL && command->brings != NULL)
+    if (command->image != NULL && command->shows)
         memcpy(command->mapped, command->image, command->bytes);
     if (command->source != NULL &&
         command_sum(command->source, command->bytes, &content) != command->sum)
@@ -280,6 +280,7 @@ void *command_unmap(void *mapped)
         if (command->image != NULL) image = command->image;
         if (command->image != NULL && command->maps_to_write)
             memcpy(command->image, mapped, command->bytes);
+        if (command->copy != NULL) memset(command->copy, COMMAND_UNMAPPED, command->bytes);
         command->mapped = command->image = NULL;
         break;
     }
@@ -341,6 +342,7 @@ void commands_end(bool findings)
         settle(command);
         release(command->event);
         free(command->after);
+        free(command->copy);
     }
     commands.count = 0;
     unlock();

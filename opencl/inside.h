@@ -174,22 +174,28 @@ struct command {
     bool behind_all; /* waits for all earlier commands of its queue */
     bool barrier;    /* and all later commands of the queue wait for it */
     void *mapped;    /* address at which it maps a buffer; NULL: no mapping */
-    /* Where the mapping really is, if that is not where the student gets it; the bytes are copied
-     * from there when the command has ended, and back when the mapping is released. */
+    /* Where OpenCL has mapped it. The student gets the host's memory of the buffer, or `copy`: so a
+     * mapping that is used too early, or too late, holds something else. The bytes are copied from
+     * there when the command has ended, if it `shows` them, and back when the mapping is
+     * released. */
     void *image;
-    bool maps_to_write;
+    unsigned char *copy; /* owned */
+    bool shows, maps_to_write;
     /* Buffers of which it writes or reads every byte, and those that a kernel may access. */
     struct object *written, *read, *accessed[ARGUMENTS];
     bool settled;
 };
+
+/* Fills the layer's own memory of a mapping that is not there yet, or no more. */
+enum { COMMAND_UNMAPPED = 0xa5 };
 
 /* Adds a queued command. `wanted`: where the student wants its event; NULL: nowhere. */
 void command_add(const struct command *command, cl_handle *wanted);
 /* The command of the event has ended, and so have all commands before it: their data is
  * delivered. */
 void command_settle_event(cl_handle event);
-/* The mapping at this address is released: the command that made it must have been waited for.
- * Returns where the mapping really is. */
+/* The mapping at this address is released: the command that made it must have been waited for, and
+ * the layer's own memory holds something else from now on. Returns where OpenCL has mapped it. */
 void *command_unmap(void *mapped);
 /* All commands of the queue so far have ended. */
 void commands_settle_queue(const struct object *queue);

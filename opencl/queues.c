@@ -256,6 +256,26 @@ EXPORT cl_int clEnqueueFillBuffer(cl_handle queue, cl_handle buffer, const void 
     return end_command(&call, &command, false, code, event);
 }
 
+/* A mapping serves values of any of OpenCL C's types, the longest of which have 128 bytes. */
+#define ALIGNMENT ((size_t)128)
+
+/* Chooses what the student gets for the mapping at `image`. */
+static void show_mapping(struct command *command, const struct object *buffer, void *image,
+                         size_t offset)
+{
+    command->mapped = image;
+    if (buffer->host != NULL) {
+        command->mapped = buffer->host + offset;
+    } else {
+        command->copy =
+            aligned_alloc(ALIGNMENT, (command->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        if (command->copy == NULL) return; /* OpenCL's own mapping serves as well */
+        memset(command->copy, COMMAND_UNMAPPED, command->bytes);
+        command->mapped = command->copy;
+    }
+    command->image = image;
+}
+
 EXPORT void *clEnqueueMapBuffer(cl_handle queue, cl_handle buffer, cl_bool blocking,
                                 cl_bitfield flags, size_t offset, size_t size, cl_uint count,
                                 const cl_handle *list, cl_handle *event, cl_int *error)
@@ -270,20 +290,18 @@ EXPORT void *clEnqueueMapBuffer(cl_handle queue, cl_handle buffer, cl_bool block
         return call_end_made(&call, call.code, error), NULL;
     void *image = REAL(clEnqueueMapBuffer)(queue, buffer, blocking, flags, offset, size, count,
                                            list, &own, &code);
-    struct object *object = object_find(buffer, KIND_BUFFER);
-    const bool reads = (flags & CL_MAP_READ) != 0, moves = image != NULL && object->host != NULL;
-    void *mapped = moves ? object->host + offset : image;
+    const bool reads = (flags & CL_MAP_READ) != 0;
     struct command command = command_of(&call, queue, own, BEHIND, TRACE_COPY, size);
     command.from = reads ? TRACE_DEVICE : TRACE_PAGEABLE;
     command.to = reads ? TRACE_PAGEABLE : TRACE_DEVICE;
-    if (reads) command.brings = mapped;
-    command.mapped = mapped;
-    if (moves) command.image = image;
+    if (image != NULL) show_mapping(&command, object_find(buffer, KIND_BUFFER), image, offset);
+    if (reads) command.brings = command.mapped;
+    command.shows = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0;
     command.maps_to_write = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
     if (reads) command.read = whole_of(buffer, size);
     code = end_command(&call, &command, blocking != 0, code, event);
     if (error != NULL) *error = code;
-    return mapped;
+    return command.mapped;
 }
 
 EXPORT cl_int clEnqueueUnmapMemObject(cl_handle queue, cl_handle buffer, void *mapped,

@@ -53,6 +53,11 @@ cl_int clEnqueueReadBuffer(cl_handle queue, cl_handle buffer, cl_bool blocking, 
 cl_int clEnqueueNDRangeKernel(cl_handle queue, cl_handle kernel, cl_uint dimensions,
                               const size_t *offset, const size_t *global, const size_t *local,
                               cl_uint count, const cl_handle *list, cl_handle *event);
+void *clEnqueueMapBuffer(cl_handle queue, cl_handle buffer, cl_bool blocking, cl_bitfield flags,
+                         size_t offset, size_t size, cl_uint count, const cl_handle *list,
+                         cl_handle *event, cl_int *error);
+cl_int clEnqueueUnmapMemObject(cl_handle queue, cl_handle buffer, void *mapped, cl_uint count,
+                               const cl_handle *list, cl_handle *event);
 cl_int clFinish(cl_handle queue);
 cl_int clWaitForEvents(cl_uint count, const cl_handle *list);
 cl_int clGetEventProfilingInfo(cl_handle event, cl_uint what, size_t size, void *value,
@@ -334,6 +339,46 @@ START_TEST(the_hosts_memory_shows_a_buffer_when_it_was_mapped_or_read)
 }
 END_TEST
 
+START_TEST(a_mapping_is_there_from_its_wait_to_its_release)
+{
+    char host[8] = "nothing", got[8];
+    for (int way = 0; way < 2; way++) {
+        cl_handle buffer =
+            way == 0 ? make_buffer(8) : clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 8, host, NULL);
+        cl_int error = 1;
+        clEnqueueWriteBuffer(queue, buffer, 1, 0, 8, "sevench", 0, NULL, NULL);
+        char *mapped =
+            clEnqueueMapBuffer(queue, buffer, 0, CL_MAP_READ, 1, 7, 0, NULL, NULL, &error);
+        ck_assert_int_eq(error, CL_SUCCESS);
+        ck_assert_int_ne(memcmp(mapped, "evench", 7), 0);
+        clFinish(queue);
+        ck_assert_str_eq(mapped, "evench");
+        ck_assert_int_eq(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), CL_SUCCESS);
+        /* The host's memory of a buffer is the student's own. */
+        ck_assert_int_eq(memcmp(mapped, "evench", 7) == 0, way == 1);
+
+        /* What is not written stays; but for an invalidated mapping, whose old bytes nobody has. */
+        mapped = clEnqueueMapBuffer(queue, buffer, 1, CL_MAP_WRITE, 0, 8, 0, NULL, NULL, &error);
+        mapped[0] = 'S';
+        ck_assert_int_eq(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), CL_SUCCESS);
+        clEnqueueReadBuffer(queue, buffer, 1, 0, 8, got, 0, NULL, NULL);
+        ck_assert_str_eq(got, "Sevench");
+        mapped = clEnqueueMapBuffer(queue, buffer, 1, CL_MAP_WRITE_INVALIDATE_REGION, 0, 8, 0, NULL,
+                                    NULL, &error);
+        ck_assert_int_eq(mapped[7] != 0, way == 0);
+        memcpy(mapped, "another", 8);
+        clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+        clEnqueueReadBuffer(queue, buffer, 1, 0, 8, got, 0, NULL, NULL);
+        ck_assert_str_eq(got, "another");
+        ck_assert_int_eq(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL),
+                         CL_INVALID_VALUE);
+        clReleaseMemObject(buffer);
+    }
+    drive->settle(0);
+    ck_assert_uint_eq(count_kind(TRACE_FINDING), 0);
+}
+END_TEST
+
 START_TEST(what_is_written_behind_a_buffer_is_seen)
 {
     const size_t items = 4;
@@ -480,6 +525,7 @@ int main(void)
     tcase_add_test(with, a_new_buffer_holds_no_zeros);
     tcase_add_test(with, a_queue_out_of_order_needs_an_event);
     tcase_add_test(with, the_hosts_memory_shows_a_buffer_when_it_was_mapped_or_read);
+    tcase_add_test(with, a_mapping_is_there_from_its_wait_to_its_release);
     tcase_add_test(with, what_is_written_behind_a_buffer_is_seen);
     tcase_add_test(with, a_call_that_is_made_to_fail_does_nothing);
     tcase_add_test(with, a_release_that_fails_has_released);

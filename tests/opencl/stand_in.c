@@ -180,6 +180,25 @@ FUNCTION(cl_int, clEnqueueReadBuffer, cl_handle queue, cl_handle handle, cl_bool
     return end(event);
 }
 
+FUNCTION(void *, clEnqueueMapBuffer, cl_handle queue, cl_handle handle, cl_bool blocking,
+         cl_bitfield flags, size_t offset, size_t size, cl_uint count, const cl_handle *list,
+         cl_handle *event, cl_int *error)
+{
+    struct thing *buffer = handle;
+    (void)queue, (void)blocking, (void)flags, (void)count, (void)list;
+    *error = offset + size > buffer->size ? CL_INVALID_VALUE : end(event);
+    return *error == CL_SUCCESS ? buffer->bytes + offset : NULL;
+}
+
+FUNCTION(cl_int, clEnqueueUnmapMemObject, cl_handle queue, cl_handle handle, void *mapped,
+         cl_uint count, const cl_handle *list, cl_handle *event)
+{
+    const struct thing *buffer = handle;
+    const uintptr_t at = (uintptr_t)mapped, first = (uintptr_t)buffer->bytes;
+    (void)queue, (void)count, (void)list;
+    return at < first || at - first >= buffer->size ? CL_INVALID_VALUE : end(event);
+}
+
 FUNCTION(cl_handle, clCreateProgramWithSource, cl_handle context, cl_uint count,
          const char **strings, const size_t *lengths, cl_int *error)
 {

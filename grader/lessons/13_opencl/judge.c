@@ -249,8 +249,9 @@ static bool came_back(struct verdict *verdict, const struct evidence *evidence,
                     k, count, (double)values_of(evidence, sum)[k]);
     verdict_why(verdict,
                 "What a read with CL_FALSE brings is there when it has been waited for, and "
-                "not before.");
-    verdict_hint(verdict, "Wait, and only then use what was read, or copy it to c.");
+                "not before; what is mapped, until clEnqueueUnmapMemObject.");
+    verdict_hint(verdict, "Wait, and only then use what was read, or copy it to c; copy out of a "
+                          "mapping before you release it.");
     return true;
 }
 
