@@ -176,7 +176,7 @@ struct exec_region_cache {
     struct exec_causal *causal; /* check/causality.h; NULL: not race-checked there */
     uint64_t deed;              /* what the instruction does to memory: enum exec_deed */
     bool judged;                /* race-checked by at least one of the three */
-    bool strong, updates;       /* as in struct exec_footprint_site */
+    bool strong, deaf, updates; /* as in struct exec_footprint_site */
     const struct memory_region *region;
     uint32_t position; /* source position: an index, because the program's table may move while a
                           grid pauses */

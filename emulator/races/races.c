@@ -256,14 +256,16 @@ static bool is_talk(enum races_mode of, const struct touch *touch)
 
 /* Returns whether the touch may be one half of a talk with `one`. Only bounds are compared, so that
  * it is rather taken for a talk than for a race. A kernel that does not converse reads plainly,
- * which tells it nothing; a copy, or the host, may well read what it is told by. */
+ * which tells it nothing; a copy, or the host, may well read what it is told by. What a copy
+ * writes tells nothing to atomics whose results decide nothing, and learns nothing from them. */
 static bool may_hear(const struct races_actor *one, const struct touch *touch)
 {
     const struct races_actor *by = touch->actor;
+    const bool only_tells = touch->mode == RACES_WRITE && by->site_count == 0 && !by->is_host;
     if (touch->mode == RACES_READ && by->site_count > 0 && !by->converses) return false;
     for (size_t i = 0; one->converses && touch->mode != RACES_FREE && i < one->site_count; i++) {
         const struct races_site *site = &one->sites[i];
-        if (site->strong && is_talk(site->mode, touch) &&
+        if (site->strong && !(only_tells && site->deaf) && is_talk(site->mode, touch) &&
             races_range_overlap(&site->bytes, &touch->set.bounds))
             return true;
     }

@@ -32,6 +32,7 @@ struct races_site {
     const char *file;         /* must outlive the actor; NULL: unknown */
     uint32_t line;
     bool strong; /* by it an actor that converses may tell others something, or learn it */
+    bool deaf;   /* it learns nothing that decides what the actor does */
 };
 
 /* The operation, or the host, that touches memory. Reference-counted; created with one

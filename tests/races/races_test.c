@@ -238,7 +238,7 @@ static struct step *talker(enum races_mode mode, uint64_t first, uint64_t strong
     step->actor.sites = calloc(1, sizeof *step->actor.sites);
     step->actor.site_count = 1;
     step->actor.sites[0] =
-        (struct races_site){mode, {first, first + strong}, "a.cu", 1, strong > 0};
+        (struct races_site){mode, {first, first + strong}, "a.cu", 1, strong > 0, false};
     return step;
 }
 
@@ -259,6 +259,31 @@ START_TEST(who_converses_races_where_it_says_nothing)
     timeline_op_release(put_step(one, talker(RACES_WRITE, 0, 4), NULL));
     put(two, RACES_READ, 32, 4);
     end(1);
+}
+END_TEST
+
+/* A counter beside a lock: a copy that sets it neither waits for it nor lets anybody go on. */
+START_TEST(who_only_counts_talks_with_no_copy)
+{
+    begin(TIMELINE_EARLIEST);
+    struct step *step = talker(RACES_ATOMIC, 0, 4);
+    step->actor.sites[0].deaf = true;
+    timeline_op_release(put_step(one, step, NULL));
+    put(two, RACES_WRITE, 0, 4);
+    end(1);
+
+    begin(TIMELINE_EARLIEST);
+    step = talker(RACES_ATOMIC, 0, 4);
+    step->actor.sites[0].deaf = true;
+    timeline_op_release(put_step(one, step, NULL));
+    put(two, RACES_READ, 0, 4); /* it may be told the count */
+    put(two, RACES_WRITE, 0, 4);
+    end(0);
+
+    begin(TIMELINE_EARLIEST);
+    timeline_op_release(put_step(one, talker(RACES_ATOMIC, 0, 4), NULL));
+    put(two, RACES_WRITE, 0, 4); /* it may have waited for that */
+    end(0);
 }
 END_TEST
 
@@ -369,9 +394,9 @@ START_TEST(the_site_that_touched_the_byte_is_named)
     struct step *step = step_make(RACES_WRITE, 0, 64);
     step->actor.sites = calloc(3, sizeof *step->actor.sites);
     step->actor.site_count = 3;
-    step->actor.sites[0] = (struct races_site){RACES_WRITE, {0, 64}, "a.cu", 1, false};
-    step->actor.sites[1] = (struct races_site){RACES_READ, {8, 16}, "a.cu", 2, false};
-    step->actor.sites[2] = (struct races_site){RACES_WRITE, {8, 16}, "a.cu", 3, false};
+    step->actor.sites[0] = (struct races_site){RACES_WRITE, {0, 64}, "a.cu", 1, false, false};
+    step->actor.sites[1] = (struct races_site){RACES_READ, {8, 16}, "a.cu", 2, false, false};
+    step->actor.sites[2] = (struct races_site){RACES_WRITE, {8, 16}, "a.cu", 3, false, false};
     timeline_op_release(put_step(one, step, NULL));
     put(two, RACES_READ, 9, 2);
     run_all();
@@ -399,6 +424,7 @@ int main(void)
     tcase_add_test(tcase, those_that_converse_are_not_accused_of_each_other);
     tcase_add_test(tcase, who_reads_a_flag_follows_all_and_is_not_accused);
     tcase_add_test(tcase, who_converses_races_where_it_says_nothing);
+    tcase_add_test(tcase, who_only_counts_talks_with_no_copy);
     tcase_add_test(tcase, who_tells_the_host_without_a_fence_races_with_the_host_alone);
     tcase_add_test(tcase, what_is_learnt_from_a_flag_orders_all_regions);
     tcase_add_test(tcase, a_covered_touch_is_still_found_through_what_covers_it);

@@ -158,7 +158,7 @@ void races_fault(struct operation *operation, const struct findings_access *acce
     if (actor == NULL) return;
     const uint64_t offset = access->address - miss.near.address;
     const struct races_site site = {
-        access->mode, {offset, offset + access->bytes}, access->file, access->line, false};
+        access->mode, {offset, offset + access->bytes}, access->file, access->line, false, false};
     tell(&(struct races_found){.first = {&freed->actor->base, RACES_FREE, NULL},
                                .second = {&actor->base, access->mode, &site},
                                .memory = miss.near.id,
@@ -290,11 +290,10 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
     for (size_t i = 0; i < count && actor->base.sites != NULL; i++) {
         const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
         if (site->region != region) continue;
-        actor->base.sites[actor->base.site_count++] = (struct races_site){modes[site->access],
-                                                                          {site->first, site->end},
-                                                                          keep(site->file),
-                                                                          site->line,
-                                                                          site->strong};
+        actor->base.sites[actor->base.site_count++] =
+            (struct races_site){modes[site->access], {site->first, site->end},
+                                keep(site->file),    site->line,
+                                site->strong,        site->deaf};
     }
 }
 

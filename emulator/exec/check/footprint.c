@@ -242,7 +242,7 @@ void exec_footprint_add_site(struct exec_footprint *footprint,
     for (; i < footprint->site_count; i++) {
         struct exec_footprint_site *known = &footprint->sites[i];
         if (known->region != site->region || known->access != site->access ||
-            known->line != site->line || known->file != site->file)
+            known->line != site->line || known->file != site->file || known->deaf != site->deaf)
             continue;
         if (site->first < known->first) known->first = site->first;
         if (site->end > known->end) known->end = site->end;

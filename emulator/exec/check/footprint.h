@@ -33,6 +33,7 @@ struct exec_footprint_site {
     uint32_t widest; /* bytes of its largest access */
     bool strong;     /* it may tell other threads something, or learn it from them: volatile or
                         ordered, past the L1 cache, or atomic */
+    bool deaf;       /* atomics whose results decide nothing that their threads do */
     bool updates;    /* it stores what its thread has computed from a load of the same bytes */
 };
 
@@ -90,7 +91,7 @@ struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
 void exec_footprint_tell(struct exec_footprint *footprint, const struct memory_region *region);
 /* The launch pauses: it may end without adding its last sites. */
 void exec_footprint_pause(struct exec_footprint *footprint);
-/* Adds a site, merged with the same source place's site if there is one. */
+/* Adds a site, merged with one of the same source place that hears as little. */
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site);
 

@@ -62,6 +62,7 @@ static void cache_flush(const struct exec_worker *worker, struct exec_region_cac
                                                           .line = position->line,
                                                           .widest = cache->widest,
                                                           .strong = cache->strong,
+                                                          .deaf = cache->deaf,
                                                           .updates = cache->updates});
 }
 
@@ -116,6 +117,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     const unsigned looks = exec_looks_of(program, inst);
     if (cache->marks == NULL) return;
     cache->strong = access == EXEC_ATOMIC || (looks & (EXEC_LOOK_STRONG | EXEC_LOOK_PAST_L1)) != 0;
+    cache->deaf = access == EXEC_ATOMIC && (looks & EXEC_LOOK_DATA) != 0;
     if (cache->strong && access != EXEC_LOAD) exec_footprint_tell(footprint, region);
     if (inst->cache < program->groups_room) cache->group = program->groups[inst->cache];
     cache->grouped = (cache->group.before | cache->group.after | cache->group.follows) != 0;
