@@ -196,6 +196,26 @@ START_TEST(a_heap_that_was_written_over_is_named)
 }
 END_TEST
 
+static const char read_late[] =
+    ".extern .func (.param .b64 r) malloc (.param .b64 n);\n.extern .func free (.param .b64 p);\n"
+    ".visible .entry k(.param .u64 p) { .reg .b64 %d<3>;\nld.param.u64 %d2, [p];\n"
+    "{ .param .b64 n; .param .b64 r; st.param.b64 [n], 8; call (r), malloc, (n);\n"
+    "ld.param.b64 %d1, [r]; }\nst.u64 [%d1], 7;\n"
+    "{ .param .b64 p0; st.param.b64 [p0], %d1; call free, (p0); }\n"
+    "ld.u64 %d1, [%d1]; st.global.u64 [%d2], %d1; ret; }";
+
+START_TEST(what_was_freed_holds_something_else)
+{
+    uint64_t *read;
+    const uint64_t parameters[] = {device_buffer(8, (void **)&read)};
+    struct device_run run = run_one(read_late, parameters, 1);
+    give_heap(&run);
+    ck_assert_int_eq(device_launch(&run), EXEC_DONE);
+    ck_assert_uint_eq(*read, 0xa5a5a5a5a5a5a5a5);
+    end_one(&run);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec_limits");
@@ -206,6 +226,7 @@ int main(void)
                         sizeof changing / sizeof *changing);
     tcase_add_test(tests, a_heap_that_is_used_up_gives_null);
     tcase_add_test(tests, a_heap_that_was_written_over_is_named);
+    tcase_add_test(tests, what_was_freed_holds_something_else);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -231,7 +231,11 @@ static int release(struct exec_warp *warp, const struct exec_inst *inst,
             return exec_stop(
                 warp, inst, EXEC_TRAP, lane,
                 &(struct exec_reason){.finding = FINDING_HEAP_INVALID_FREE, .numbers = {address}});
-        piece_at(heap, offset - sizeof(struct piece))->mark = PIECE_FREE;
+        struct piece *piece = piece_at(heap, offset - sizeof *piece);
+        piece->mark = PIECE_FREE;
+        /* Accesses to the heap are not checked piece by piece: what is read too late is at least
+         * not what was there. A damaged piece is for the next malloc to name. */
+        if (piece->size <= launch->heap_bytes - offset) memset(heap + offset, 0xa5, piece->size);
     }
     return EXEC_GO;
 }
