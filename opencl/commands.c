@@ -18,7 +18,8 @@ typedef cl_int (*times_function)(cl_handle, cl_uint, size_t, void *, size_t *);
 static struct {
     struct command *list;
     size_t count, room;
-    pthread_mutex_t lock; /* callbacks of OpenCL may come at any time, on a thread of its own */
+    unsigned char *released; /* the layer's memory of the mapping that was released last */
+    pthread_mutex_t lock;    /* callbacks of OpenCL may come at any time, on a thread of its own */
 } commands = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock(void)
@@ -269,6 +270,15 @@ bool command_is_settled(cl_handle event, const struct object **queue)
     return settled;
 }
 
+/* Keeps the memory of one released mapping: a loop may map and release any number of times. */
+static void keep_released(struct command *command)
+{
+    memset(command->copy, COMMAND_UNMAPPED, command->bytes);
+    free(commands.released);
+    commands.released = command->copy;
+    command->copy = NULL;
+}
+
 void *command_unmap(void *mapped)
 {
     void *image = mapped;
@@ -280,7 +290,7 @@ void *command_unmap(void *mapped)
         if (command->image != NULL) image = command->image;
         if (command->image != NULL && command->maps_to_write)
             memcpy(command->image, mapped, command->bytes);
-        if (command->copy != NULL) memset(command->copy, COMMAND_UNMAPPED, command->bytes);
+        if (command->copy != NULL) keep_released(command);
         command->mapped = command->image = NULL;
         break;
     }
@@ -345,5 +355,7 @@ void commands_end(bool findings)
         free(command->copy);
     }
     commands.count = 0;
+    free(commands.released);
+    commands.released = NULL;
     unlock();
 }

@@ -179,7 +179,7 @@ struct command {
      * there when the command has ended, if it `shows` them, and back when the mapping is
      * released. */
     void *image;
-    unsigned char *copy; /* owned */
+    unsigned char *copy; /* owned, until the mapping is released */
     bool shows, maps_to_write;
     /* Buffers of which it writes or reads every byte, and those that a kernel may access. */
     struct object *written, *read, *accessed[ARGUMENTS];

@@ -157,8 +157,10 @@ void races_fault(struct operation *operation, const struct findings_access *acce
     struct actor *actor = actor_of(operation);
     if (actor == NULL) return;
     const uint64_t offset = access->address - miss.near.address;
-    const struct races_site site = {
-        access->mode, {offset, offset + access->bytes}, access->file, access->line, false, false};
+    const struct races_site site = {.mode = access->mode,
+                                    .bytes = {offset, offset + access->bytes},
+                                    .file = access->file,
+                                    .line = access->line};
     tell(&(struct races_found){.first = {&freed->actor->base, RACES_FREE, NULL},
                                .second = {&actor->base, access->mode, &site},
                                .memory = miss.near.id,
@@ -291,9 +293,12 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
         const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
         if (site->region != region) continue;
         actor->base.sites[actor->base.site_count++] =
-            (struct races_site){modes[site->access], {site->first, site->end},
-                                keep(site->file),    site->line,
-                                site->strong,        site->deaf};
+            (struct races_site){.mode = modes[site->access],
+                                .bytes = {site->first, site->end},
+                                .file = keep(site->file),
+                                .line = site->line,
+                                .strong = site->strong,
+                                .deaf = site->deaf};
     }
 }
 
