@@ -305,10 +305,10 @@ static void explain_error(struct verdict *verdict, const struct evidence *eviden
                               "own.");
     } else if (by_threads && strcmp(evidence->order, "latest") == 0 && failed != NULL &&
                failed->code == INVALID_VALUE) {
-        verdict_hint(verdict, "An argument of that call is wrong. Here each new thread began only "
-                              "when its starter waited for it: is what it was given still there "
-                              "then, as it was, and its own? A variable of the loop that starts "
-                              "the threads is not.");
+        verdict_hint(verdict, "An argument of that call is wrong: a size, a pointer? Here each new "
+                              "thread began only when its starter waited for it: what it is given "
+                              "has to be there still, as it was, and its own, which a variable of "
+                              "the loop that starts the threads is not.");
     }
 }
 
