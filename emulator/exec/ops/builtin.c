@@ -122,6 +122,13 @@ static bool piece_is_whole(unsigned char *heap, uint64_t heap_size, uint64_t at)
            piece->size <= heap_size - at - sizeof *piece && piece->size % 16 == 0;
 }
 
+/* Accesses to the heap are not checked piece by piece: what is read too early, or too late, is at
+ * least no value of the program's. */
+static void piece_fill(unsigned char *heap, uint64_t at)
+{
+    memset(heap + at + sizeof(struct piece), 0xa5, piece_at(heap, at)->size);
+}
+
 #define HEAP_DAMAGED UINT64_MAX
 
 /* Cuts `skip` bytes off the front of a free piece, as a free piece; 0: nothing. Returns where the
@@ -165,7 +172,7 @@ static uint64_t heap_take(const struct exec_launch *launch, unsigned char *heap,
                 piece->size = wanted;
             }
             piece->mark = PIECE_USED;
-            memset(heap + at + sizeof *piece, 0xa5, piece->size);
+            piece_fill(heap, at);
             return at + sizeof *piece;
         }
         at = next;
@@ -231,11 +238,10 @@ static int release(struct exec_warp *warp, const struct exec_inst *inst,
             return exec_stop(
                 warp, inst, EXEC_TRAP, lane,
                 &(struct exec_reason){.finding = FINDING_HEAP_INVALID_FREE, .numbers = {address}});
-        struct piece *piece = piece_at(heap, offset - sizeof *piece);
-        piece->mark = PIECE_FREE;
-        /* Accesses to the heap are not checked piece by piece: what is read too late is at least
-         * not what was there. A damaged piece is for the next malloc to name. */
-        if (piece->size <= launch->heap_bytes - offset) memset(heap + offset, 0xa5, piece->size);
+        const uint64_t at = offset - sizeof(struct piece);
+        piece_at(heap, at)->mark = PIECE_FREE;
+        /* A damaged piece is for the next malloc to name. */
+        if (piece_is_whole(heap, launch->heap_bytes, at)) piece_fill(heap, at);
     }
     return EXEC_GO;
 }

@@ -9,8 +9,9 @@
 
 /* Times the sum of the magnitudes: enough for any order of additions in double. */
 #define SUM_TOLERANCE 1e-10
-#define INVALID_VALUE 1      /* CUDA_ERROR_INVALID_VALUE */
 #define FLOAT_TOLERANCE 1e-5 /* tolerance for a sum that was added in float */
+
+#define INVALID_VALUE 1 /* CUDA_ERROR_INVALID_VALUE */
 
 /* ---- what came back ------------------------------------------------------------------------ */
 
