@@ -76,6 +76,18 @@ struct exec_stall {
     uint64_t state;    /* hash of what all threads held when it was last kept */
 };
 
+/* What the turns of a block's warps have come to. */
+enum exec_met {
+    EXEC_MET_LIFE = 1,  /* a warp has lanes left */
+    EXEC_MET_STEPS = 2, /* a warp ran */
+    EXEC_MET_WORK = 4,  /* a warp did more than wait and poll */
+    EXEC_MET_FAULT = 8,
+};
+
+/* Taken backward branches of a warp that is whole before the scheduler looks again: only the slice
+ * is at stake. */
+#define EXEC_BACKWARD_ALONE 1024
+
 /* Machine code that runs one warp after another within a single call: machine/warp.c. */
 struct exec_going {
     bool may;                     /* false: the code runs only the warp it was called for */

@@ -124,6 +124,9 @@ struct exec_warp {
     uint64_t lane_instructions;
     uint64_t chain;    /* global accesses that waited on memory */
     uint64_t barriers; /* waited at */
+    /* The barrier to which it came last, if by machine code that has kept the steps
+     * (native/steps.c) of its slots; else NULL. */
+    const struct exec_inst *stepped;
 
     uint64_t clock_step;
     /* The latest poll of memory that another thread may write, and the counts at that time. Polling

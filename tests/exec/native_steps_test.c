@@ -226,6 +226,53 @@ static const struct {
      HEAD "mad.wide.u32 %a, %t, 4, %d; ld.global.u32 %v, [%a];\n" TAKE
           "sub.u32 %i, %t, 32; setp.lt.u32 %p, %i, 9; @!%p bra over; mov.u32 %n, %i;\n"
           "add.u32 %n, %n, 1;\nmore: ld.global.u32 %v, [%a+64];\n" TAKE ROUND "over: " TAIL},
+    {"a row of shared memory for some lanes, to its end, and again with one lane too many", HEAD
+     "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i], %t; bar.sync 0; setp.ge.u32 %p, %t, 20;\n"
+     "@%p bra over; ld.shared.u32 %v, [%i+4016];\n" TAKE
+     "st.shared.u32 [%i+4016], %s; ld.shared.u32 %v, [%i+8];\n" TAKE
+     "st.shared.u32 [%i+8], %s;\nover: bar.sync 0; ld.shared.u32 %v, [%i];\n" TAKE
+     "setp.ge.u32 %p, %t, 21; @%p bra last; ld.shared.u32 %v, [%i+4016];\n" TAKE "last: " TAIL},
+    {"a row of shared memory whose first lanes would be in front of it",
+     HEAD "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i], %t; bar.sync 0; setp.lt.u32 %p, %t, 4;\n"
+          "@%p bra over; ld.shared.u32 %v, [%i-16];\n" TAKE "st.shared.u32 [%i-16], %s;\n"
+          "over: bar.sync 0; ld.shared.u32 %v, [%i];\n" TAKE TAIL},
+    {"bytes of shared memory for some lanes",
+     HEAD "add.u32 %i, %t, %m; st.shared.u8 [%i], %t; bar.sync 0; setp.ge.u32 %p, %t, 20;\n"
+          "@%p bra over; ld.shared.u8 %v, [%i+4076];\n" TAKE "ld.shared.s8 %v, [%i+3];\n" TAKE
+          "st.shared.u8 [%i], %s;\nover: bar.sync 0; ld.shared.s8 %v, [%i];\n" TAKE TAIL},
+    {"halves of words in shared memory for some lanes",
+     HEAD "mad.lo.u32 %i, %t, 2, %m; st.shared.u16 [%i], %t; bar.sync 0; setp.ge.u32 %p, %t, 20;\n"
+          "@%p bra over; ld.shared.u16 %v, [%i+4056];\n" TAKE "ld.shared.s16 %v, [%i+6];\n" TAKE
+          "st.shared.u16 [%i], %s;\nover: bar.sync 0; ld.shared.s16 %v, [%i];\n" TAKE TAIL},
+    {"words of 64 bits in shared memory for some lanes", HEAD
+     "mad.lo.u32 %i, %t, 8, %m; mov.b64 %b, {%t, %x}; st.shared.u64 [%i], %b; bar.sync 0;\n"
+     "setp.ge.u32 %p, %t, 20; @%p bra over; ld.shared.u64 %b, [%i+3936]; cvt.u32.u64 %v, %b;\n" TAKE
+     "mov.b64 %b, {%s, %v}; st.shared.u64 [%i+8], %b;\nover: bar.sync 0;\n"
+     "ld.shared.u32 %v, [%i];\n" TAKE "ld.shared.u32 %v, [%i+4];\n" TAKE TAIL},
+    {"shared memory for every other lane, whose step is not known, and crosswise",
+     HEAD "and.b32 %n, %t, 1023; mad.lo.u32 %i, %n, 4, %m; xor.b32 %n, %n, 1;\n"
+          "mad.lo.u32 %j, %n, 4, %m; st.shared.u32 [%i], %t; bar.sync 0; and.b32 %n, %t, 1;\n"
+          "setp.eq.u32 %p, %n, 1; @%p bra over; ld.shared.u32 %v, [%i+4];\n" TAKE
+          "ld.shared.u32 %v, [%j];\n" TAKE "st.shared.u32 [%i], %s; bra.uni both;\n"
+          "over: ld.shared.u32 %v, [%j+4];\n" TAKE "st.shared.u32 [%i+64], %s;\n"
+          "both: bar.sync 0; ld.shared.u32 %v, [%j];\n" TAKE TAIL},
+    {"an address that the lanes of one side change, and those of a side in it",
+     HEAD "mad.lo.u32 %i, %t, 4, %m; st.shared.u32 [%i], %t; bar.sync 0; setp.ge.u32 %p, %t, 20;\n"
+          "@%p bra over; ld.shared.u32 %v, [%i];\n" TAKE "add.u32 %i, %i, 4;\n"
+          "ld.shared.u32 %v, [%i]; setp.ge.u32 %q, %t, 9; @%q bra in; sub.u32 %i, %i, 4;\n"
+          "in:" TAKE "ld.shared.u32 %v, [%i];\n" TAKE
+          "st.shared.u32 [%i], %s;\nover: ld.shared.u32 %v, [%i];\n" TAKE TAIL},
+    {"lanes that have moved their addresses on unequally often, and meet at barriers",
+     HEAD "mad.lo.u32 %i, %x, 4, %m; st.shared.u32 [%i], %t; bar.sync 0; and.b32 %j, %x, 3;\n"
+          "more: mov.u32 %v, %j;\nin: add.u32 %i, %i, 4; setp.eq.u32 %p, %v, 0; @%p bra met;\n"
+          "sub.u32 %v, %v, 1; bra.uni in;\nmet: bar.sync 0; ld.shared.u32 %v, [%i];\n" TAKE
+          "bar.sync 0; st.shared.u32 [%i], %s; bar.sync 0;\n" ROUND TAIL},
+    {"the same, in the last round only: the steps before were right",
+     HEAD "mad.lo.u32 %i, %x, 4, %m; st.shared.u32 [%i], %t; bar.sync 0; mov.u32 %j, 0;\n"
+          "more: mov.u32 %v, %j;\nin: add.u32 %i, %i, 4; setp.eq.u32 %p, %v, 0; @%p bra met;\n"
+          "sub.u32 %v, %v, 1; bra.uni in;\nmet: bar.sync 0; ld.shared.u32 %v, [%i];\n" TAKE
+          "bar.sync 0; st.shared.u32 [%i], %s; bar.sync 0; setp.eq.u32 %p, %n, 2;\n"
+          "@%p and.b32 %j, %t, 3;\n" ROUND TAIL},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

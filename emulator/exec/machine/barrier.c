@@ -204,20 +204,8 @@ counts_differ(struct exec_warp *warp, const struct exec_inst *inst, uint32_t id,
 
 bool exec_meeting_join(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    struct exec_block *block = warp->block;
-    struct exec_meeting *meeting = &block->meeting;
-    if (!meeting->may || warp->mask != warp->live || warp->fragment_count || block->barriers_used ||
-        (meeting->waiting && meeting->at != inst) || warp->frame != warp->root ||
-        warp->poison != NULL || warp->poll_latest != NULL || warp->yield || warp->exchanging)
-        return false;
-    meeting->at = inst;
-    meeting->last = warp->index;
-    meeting->waiting |= 1u << warp->index;
-    warp->rounds &= ~warp->mask;
-    warp->barriers++;
-    warp->mask = 0;
-    if (warp->rotate) warp->rotate = false;
-    return true;
+    warp->stepped = NULL;
+    return exec_meeting_joined(warp, inst);
 }
 
 bool exec_meeting_ends(struct exec_block *block)
@@ -267,6 +255,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
     struct exec_block *block = warp->block;
     struct exec_barrier *barrier = &block->barriers[id];
     assert(id < EXEC_ALL_BARRIERS && warp->mask != 0 && (warp->mask & ~warp->live) == 0);
+    warp->stepped = NULL;
     if (block->meeting.waiting | block->meeting.leaving) exec_meeting_open(block);
     if (barrier->used && barrier->expected != expected)
         return counts_differ(warp, inst, id, expected);

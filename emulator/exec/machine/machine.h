@@ -68,6 +68,11 @@ int exec_lanes_exit(struct exec_warp *warp);
  * is counted as the interpreter's loop would. NULL if this warp's turn is not over or the next warp
  * does not begin there. */
 struct exec_warp *exec_warp_next(struct exec_warp *warp, const struct exec_inst *code);
+/* The same after the code's last instruction before that is `inst`, a barrier with a constant
+ * number and no count, which this executes. NULL: block->going.step is what the code must return
+ * for the warp. */
+struct exec_warp *exec_warp_meet(struct exec_warp *warp, const struct exec_inst *inst,
+                                 const struct exec_inst *code);
 /* The same, after all active lanes of the warp exit. */
 struct exec_warp *exec_warp_exit(struct exec_warp *warp, const struct exec_inst *code);
 /* Returns what that machine code must return if `step` is for another warp than the one it was

@@ -5,6 +5,7 @@
 #define OVERLAP_EXEC_MACHINE_PRIVATE_H
 
 #include "emulator/exec/machine/machine.h"
+#include "emulator/exec/machine/turn.h"
 
 enum exec_turn {
     EXEC_TURN_SPENT,   /* the slice is used up */
@@ -15,12 +16,6 @@ enum exec_turn {
 
 /* Gives one turn to each warp of the block that has lanes left, until one meets a fault. Adds the
  * instructions to *executed. Returns enum exec_met bits. */
-enum exec_met {
-    EXEC_MET_LIFE = 1,  /* a warp has lanes left */
-    EXEC_MET_STEPS = 2, /* a warp ran */
-    EXEC_MET_WORK = 4,  /* a warp did more than wait and poll */
-    EXEC_MET_FAULT = 8,
-};
 unsigned exec_warps_run(struct exec_block *block, uint64_t *executed);
 
 /* Makes the running fragment wait; the caller returns EXEC_RESCHEDULE. */
@@ -53,6 +48,19 @@ bool exec_block_start(struct exec_block *block, uint64_t index);
  * do. */
 enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t *executed);
 
+/* exec_meeting_join (machine.h), inlined. */
+static inline bool exec_meeting_joined(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_block *block = warp->block;
+    const struct exec_meeting *meeting = &block->meeting;
+    if (!meeting->may || warp->mask != warp->live || warp->fragment_count || block->barriers_used ||
+        (meeting->waiting && meeting->at != inst) || warp->frame != warp->root ||
+        warp->poison != NULL || warp->poll_latest != NULL || warp->yield || warp->exchanging)
+        return false;
+    exec_meeting_add(warp, inst);
+    if (warp->rotate) warp->rotate = false;
+    return true;
+}
 /* Lets all warps go if every one that has not exited waits in the block's meeting, after ordering
  * what they did. Returns false, without effect, if not. */
 bool exec_meeting_ends(struct exec_block *block);

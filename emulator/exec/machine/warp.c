@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Taken backward branches before the scheduler looks again: if no other fragment could run (only
- * the slice is at stake), if others wait for a turn, and for a fragment that got its turn out of
- * order. */
-enum { BACKWARD_ALONE = 1024, BACKWARD_DIVERGED = 4096, BACKWARD_ROTATED = 16 };
+/* Taken backward branches before the scheduler looks again: if other fragments wait for a turn, and
+ * for a fragment that got its turn out of order. */
+enum { BACKWARD_DIVERGED = 4096, BACKWARD_ROTATED = 16 };
 
 /* Turns of others after which a runnable fragment gets one out of order. A loop that splits and
  * merges in every round never uses up its backward branches. */
@@ -236,12 +235,6 @@ static __attribute__((noinline)) int run_cold(struct exec_warp *warp)
     return step;
 }
 
-/* Returns true if the warp is in a bitmap of struct exec_meeting. */
-static inline bool is_in(const struct exec_warp *warp, uint32_t warps)
-{
-    return warps >> warp->index & 1;
-}
-
 /* Turns of the warp's fragments until the warp has executed `until` instructions. */
 static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *warp,
                                                               uint64_t until)
@@ -264,7 +257,7 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
 
         bool others;
         const struct exec_inst *limit = fragment_load(warp, choice, &others);
-        warp->backward = !others        ? BACKWARD_ALONE
+        warp->backward = !others        ? EXEC_BACKWARD_ALONE
                          : warp->rotate ? BACKWARD_ROTATED
                                         : BACKWARD_DIVERGED;
         if (warp->rotate) limit = NULL;
@@ -286,7 +279,7 @@ static __attribute__((noinline)) enum exec_turn run_fragments(struct exec_warp *
          * them. */
         warp->rotate = !warp->rotate && others && warp->backward == 0;
         if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
-        if (is_in(warp, warp->block->meeting.waiting)) return EXEC_TURN_BLOCKED;
+        if (exec_meeting_has(warp, warp->block->meeting.waiting)) return EXEC_TURN_BLOCKED;
         fragment_store(warp);
     }
 }
@@ -318,23 +311,10 @@ static inline void clear(struct exec_warp *warp, uint32_t local_bytes)
         clear_all(warp, local_bytes);
 }
 
-/* The range of fields that are zero in a warp that begins. */
-enum {
-    ZEROS = offsetof(struct exec_warp, yield),
-    ZEROS_END = offsetof(struct exec_warp, clock_step)
-};
-
-/* Clears what is left of the block that ran before. */
-static inline void wipe(struct exec_warp *warp)
-{
-    memset((unsigned char *)warp + ZEROS, 0, ZEROS_END - ZEROS);
-    warp->fresh = false;
-}
-
 /* Turns a fresh warp into one with a fragment. */
 static void warp_start(struct exec_warp *warp)
 {
-    wipe(warp);
+    exec_warp_wipe(warp);
     warp->fragment_count = 1;
     warp->fragments[0] = (struct exec_fragment){
         .pc = warp->worker->function->code, .frame = warp->root, .mask = warp->existing};
@@ -348,41 +328,10 @@ static inline bool is_alone(const struct exec_warp *warp)
            warp->poison == NULL;
 }
 
-/* Begins the turn of a warp that is alone, as run_fragments does but with fewer steps, writing only
- * fields that change. `before`: its instructions so far. */
-static inline void begin_alone(struct exec_warp *warp, const struct exec_inst *pc,
-                               struct exec_frame *frame, uint64_t before)
-{
-    struct exec_going *going = &warp->block->going;
-    assert(warp->mask == 0);
-    if (warp->frame != frame) {
-        warp->frame = frame;
-        warp->slots = frame->slots;
-    }
-    warp->mask = warp->live;
-    if (!warp->full) warp->full = 1;
-    if (warp->backward != BACKWARD_ALONE) warp->backward = BACKWARD_ALONE;
-    if (warp->limit != EXEC_NO_LIMIT) warp->limit = EXEC_NO_LIMIT;
-    warp->fragment_count = 0;
-    warp->pc = pc;
-    going->warp = warp;
-    if (going->before != before) going->before = before;
-    if (going->lanes != warp->live) going->lanes = warp->live;
-}
-
-/* Ends such a turn. Returns the number of instructions. */
-static inline uint64_t end_alone(struct exec_warp *warp)
-{
-    const struct exec_going *going = &warp->block->going;
-    const uint64_t executed = warp->instructions - going->before;
-    warp->lane_instructions += executed * exec_lane_count(going->lanes);
-    return executed;
-}
-
 /* Returns true if all live lanes wait in one place. */
 static inline bool is_blocked(const struct exec_warp *warp)
 {
-    return is_in(warp, warp->block->meeting.waiting) ||
+    return exec_meeting_has(warp, warp->block->meeting.waiting) ||
            (warp->fragment_count == 1 && warp->fragments[0].wait != EXEC_RUNNABLE);
 }
 
@@ -407,7 +356,7 @@ static inline __attribute__((always_inline)) enum exec_turn run_alone(struct exe
         step = going->step == EXEC_GO ? run_until(warp, NULL) : going->step;
     }
     going->may = false;
-    end_alone(warp);
+    exec_turn_end(warp);
     return turn_of(warp, step);
 }
 
@@ -415,7 +364,7 @@ static inline __attribute__((always_inline)) enum exec_turn run_alone(struct exe
 static inline enum exec_turn run_alone_cold(struct exec_warp *warp)
 {
     const int step = run_cold(warp);
-    end_alone(warp);
+    exec_turn_end(warp);
     return turn_of(warp, step);
 }
 
@@ -447,20 +396,18 @@ int exec_lanes_exit(struct exec_warp *warp)
 
 /* ---- turns of warps, one after the other ----------------------------------------------------- */
 
-/* Returns true if the warp's next turn begins at `code` and needs nothing but begin_alone. */
-static inline bool begins_at(const struct exec_warp *warp, const struct exec_inst *code)
+/* All warps have had their turns, and `warp` came to the barrier last: lets them go, and begins
+ * another round with it. Returns false, without effect, when exec_warps_run has to look first. */
+static bool begins_round(struct exec_warp *warp)
 {
-    const struct exec_meeting *meeting = &warp->block->meeting;
-    return warp->fresh ? code == warp->block->going.code
-                       : is_in(warp, meeting->leaving) && code == meeting->from;
-}
-
-/* Returns the warp whose turn is next: the block's warps take turns in a ring. */
-static inline struct exec_warp *behind(const struct exec_warp *warp)
-{
-    const struct exec_block *block = warp->block;
-    return warp->index + 1u == block->warp_count ? block->warps
-                                                 : (struct exec_warp *)(uintptr_t)warp + 1;
+    struct exec_block *block = warp->block;
+    struct exec_going *going = &block->going;
+    if (going->executed + warp->instructions - going->before >= WARP_SLICE ||
+        !exec_meeting_ends(block))
+        return false;
+    going->met = EXEC_MET_STEPS | EXEC_MET_WORK;
+    going->first = warp;
+    return true;
 }
 
 /* Begins the turn of the next warp after `warp`, whose turn ended with `met`. NULL: the next one
@@ -468,19 +415,11 @@ static inline struct exec_warp *behind(const struct exec_warp *warp)
 static inline __attribute__((always_inline)) struct exec_warp *
 next_of(struct exec_warp *warp, const struct exec_inst *code, unsigned met)
 {
-    struct exec_block *block = warp->block;
-    struct exec_going *going = &block->going;
-    struct exec_warp *next = behind(warp);
-    if (!going->may || next == going->first || !begins_at(next, code)) return NULL;
-    going->executed += end_alone(warp);
-    going->met |= met;
-    const uint64_t before = next->fresh ? 0 : next->instructions;
-    if (next->fresh)
-        wipe(next);
-    else
-        block->meeting.leaving &= ~(1u << next->index);
-    begin_alone(next, code + 1, next->root, before);
-    next->instructions = before + 1;
+    struct exec_going *going = &warp->block->going;
+    struct exec_warp *next = exec_warp_behind(warp);
+    if (!going->may || next == going->first || !exec_turn_begins_at(next, code)) return NULL;
+    exec_turn_pass(warp, next, code + 1, met);
+    next->instructions++;
     return next;
 }
 
@@ -488,6 +427,30 @@ struct exec_warp *exec_warp_next(struct exec_warp *warp, const struct exec_inst 
 {
     if (warp->mask || (warp->live && !is_blocked(warp))) return NULL;
     return next_of(warp, code, warp->live ? EXEC_MET_LIFE : EXEC_MET_STEPS | EXEC_MET_WORK);
+}
+
+struct exec_warp *exec_warp_meet(struct exec_warp *warp, const struct exec_inst *inst,
+                                 const struct exec_inst *code)
+{
+    struct exec_block *block = warp->block;
+    struct exec_going *going = &block->going;
+    if (!exec_meeting_joined(warp, inst)) {
+        going->step = exec_barrier_meet(warp, inst, inst->e - 1, 0, NULL, true);
+        return going->step == EXEC_RESCHEDULE ? exec_warp_next(warp, code) : NULL;
+    }
+    going->step = EXEC_RESCHEDULE;
+    if (!going->may || exec_warp_behind(warp) != going->first)
+        return next_of(warp, code, EXEC_MET_LIFE);
+    if (!begins_round(warp)) return NULL;
+    const struct exec_inst *from = block->meeting.from;
+    exec_turn_pass(warp, warp, from, EXEC_MET_LIFE);
+    if (from != code) {
+        going->step = EXEC_GO;
+        return NULL;
+    }
+    warp->pc++;
+    warp->instructions++;
+    return warp;
 }
 
 struct exec_warp *exec_warp_exit(struct exec_warp *warp, const struct exec_inst *code)
@@ -507,8 +470,8 @@ int exec_warp_gone(struct exec_warp *warp, int step)
 
 static inline enum exec_turn run_fresh(struct exec_warp *warp)
 {
-    wipe(warp);
-    begin_alone(warp, warp->block->going.code, warp->root, 0);
+    exec_warp_wipe(warp);
+    exec_turn_begin(warp, warp->block->going.code, warp->root, 0);
     return run_alone(warp);
 }
 
@@ -517,7 +480,7 @@ static inline enum exec_turn run_behind(struct exec_warp *warp, bool cold)
 {
     struct exec_meeting *meeting = &warp->block->meeting;
     meeting->leaving &= ~(1u << warp->index);
-    begin_alone(warp, meeting->from, warp->root, warp->instructions);
+    exec_turn_begin(warp, meeting->from, warp->root, warp->instructions);
     return cold ? run_alone_cold(warp) : run_alone(warp);
 }
 
@@ -533,43 +496,42 @@ static inline enum exec_turn run_again(struct exec_warp *warp, bool cold, bool p
     }
     if (warp->yield) warp->yield = false;
     if (!is_alone(warp) || probed) return run_fragments(warp, warp->instructions + WARP_SLICE);
-    begin_alone(warp, only->pc, only->frame, warp->instructions);
+    exec_turn_begin(warp, only->pc, only->frame, warp->instructions);
     return cold || warp->frame != warp->root ? run_alone_cold(warp) : run_alone(warp);
 }
 
-/* One turn for each warp that has lanes left, beginning with going->first. Returns enum exec_met
- * bits. */
+/* One turn for each warp that has lanes left, beginning with going->first, or more where machine
+ * code begins another round. Returns enum exec_met bits, of the latest turns. */
 static inline unsigned run_each(struct exec_block *block, bool cold, bool probed)
 {
     struct exec_going *going = &block->going;
     struct exec_warp *warp = going->first;
-    unsigned met = 0;
     uint64_t done = 0;
     going->met = 0;
-    for (bool begun = false; !(begun && warp == going->first) && !(met & EXEC_MET_FAULT);
-         warp = behind(warp)) {
+    for (bool begun = false; !(begun && warp == going->first) && !(going->met & EXEC_MET_FAULT);
+         warp = exec_warp_behind(warp)) {
         begun = true;
         if (!warp->live) continue;
         if (warp->fresh && (cold || probed)) warp_start(warp);
         going->warp = warp;
         going->before = warp->fresh ? 0 : warp->instructions;
         const enum exec_turn turn = warp->fresh ? run_fresh(warp)
-                                    : is_in(warp, block->meeting.leaving)
+                                    : exec_meeting_has(warp, block->meeting.leaving)
                                         ? run_behind(warp, cold)
                                         : run_again(warp, cold, probed);
         warp = going->warp;
         done += warp->instructions - going->before;
         if (turn == EXEC_TURN_DONE) {
-            met |= EXEC_MET_STEPS | EXEC_MET_WORK;
+            going->met |= EXEC_MET_STEPS | EXEC_MET_WORK;
             continue;
         }
-        met |= EXEC_MET_LIFE;
-        if (turn == EXEC_TURN_STOPPED) met |= EXEC_MET_FAULT;
-        if (turn != EXEC_TURN_BLOCKED) met |= EXEC_MET_STEPS;
-        if (turn == EXEC_TURN_SPENT && !warp->yield) met |= EXEC_MET_WORK;
+        going->met |= EXEC_MET_LIFE;
+        if (turn == EXEC_TURN_STOPPED) going->met |= EXEC_MET_FAULT;
+        if (turn != EXEC_TURN_BLOCKED) going->met |= EXEC_MET_STEPS;
+        if (turn == EXEC_TURN_SPENT && !warp->yield) going->met |= EXEC_MET_WORK;
     }
     going->executed += done;
-    return met | going->met;
+    return going->met;
 }
 
 unsigned exec_warps_run(struct exec_block *block, uint64_t *executed)

@@ -60,25 +60,24 @@ static LLVMValueRef lanes_left(const struct native_translation *t, LLVMValueRef 
 static void build_stretch(struct native_translation *t, const struct exec_inst *from,
                           const struct exec_inst *to);
 
-/* Emits instructions `from` to `to` for `lanes`, while `others` wait at `go`. `over`: a branch to
- * `go` follows. */
-static void build_side(struct native_translation *t, const struct exec_inst *from,
-                       const struct exec_inst *to, LLVMValueRef lanes, LLVMValueRef others,
-                       const struct exec_inst *go, bool over)
+/* Emits instructions `from` to `to` for `lanes`, while the side's others wait. `over`: a branch to
+ * where they do follows. */
+static void build_side(struct native_translation *t, const struct native_side *side,
+                       const struct exec_inst *from, const struct exec_inst *to, LLVMValueRef lanes,
+                       bool over)
 {
     const struct native_translation before = *t;
     const size_t full = offsetof(struct exec_warp, full);
-    const struct native_side side = {t->side, others, go};
     LLVMValueRef since = executed(t);
     t->mask = t->computing = lanes;
     t->full = false;
-    t->side = &side;
+    t->side = side;
     set_lanes(t, lanes);
     native_store(t, t->warp, full, native_number(t, 0));
     build_stretch(t, from, to);
     t->pending += over;
     native_count_pending(t);
-    count_apart_since(t, others, since);
+    count_apart_since(t, side->others, since);
     t->mask = before.mask;
     t->computing = before.computing;
     t->full = before.full;
@@ -99,10 +98,12 @@ static void build_sides(struct native_translation *t, const struct exec_inst *in
         LLVMBasicBlockRef some = either ? native_new_block(t) : NULL;
         LLVMBasicBlockRef next = either ? if_any(t, k == 0 ? rest : taken, some) : NULL;
         if (either) t->llvm->PositionBuilderAtEnd(t->builder, some);
+        const struct native_side first = {t->side, taken, fork->target, inst},
+                                 second = {t->side, rest, fork->end, inst};
         if (k == 0)
-            build_side(t, inst + 1, fork->target - has_else, rest, taken, fork->target, has_else);
+            build_side(t, &first, inst + 1, fork->target - has_else, rest, has_else);
         else
-            build_side(t, fork->target, fork->end, taken, rest, fork->end, false);
+            build_side(t, &second, fork->target, fork->end, taken, false);
         if (!either) continue;
         t->llvm->BuildBr(t->builder, next);
         t->llvm->PositionBuilderAtEnd(t->builder, next);

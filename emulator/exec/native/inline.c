@@ -1,6 +1,7 @@
 /* Emits the instructions of a region: inlined rows, called handlers, and the exits. */
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/native/translation.h"
+#include "emulator/exec/ops/ops.h"
 #include "emulator/exec/ops/quick.h"
 
 #include <string.h>
@@ -10,6 +11,41 @@ enum {
                          passes take more than twice as long for twice as many */
     MOST_SOME = 12,   /* the same in the version for some active lanes */
 };
+
+/* Emits the instruction as a constant, so that LLVM knows its operands. */
+static LLVMValueRef constant_of(const struct native_translation *t, const struct exec_inst *inst)
+{
+    enum { WORDS = sizeof *inst / sizeof(uint64_t) };
+    static const size_t pointers[] = {offsetof(struct exec_inst, run),
+                                      offsetof(struct exec_inst, inner),
+                                      offsetof(struct exec_inst, extra)};
+    uint64_t words[WORDS];
+    LLVMValueRef values[WORDS];
+    memcpy(words, inst, sizeof words);
+    for (size_t k = 0; k < WORDS; k++) values[k] = t->llvm->ConstInt(t->wide, words[k], false);
+    for (size_t k = 0; k < sizeof pointers / sizeof *pointers; k++) {
+        const size_t at = pointers[k] / sizeof *words;
+        LLVMValueRef address = native_pointer(t, (const void *)(uintptr_t)words[at]);
+        values[at] = t->llvm->ConstPtrToInt(address, t->wide);
+    }
+    LLVMValueRef list = t->llvm->ConstArray(t->wide, values, WORDS);
+    LLVMValueRef global = t->llvm->AddGlobal(t->unit->module, t->llvm->TypeOf(list), "inst");
+    t->llvm->SetInitializer(global, list);
+    t->llvm->SetGlobalConstant(global, true);
+    t->llvm->SetLinkage(global, LLVMInternalLinkage);
+    return global;
+}
+
+/* Emits a call that is to be inlined: the row's function gets `state` and the instruction. */
+static LLVMValueRef call_row(const struct native_translation *t, LLVMValueRef row,
+                             LLVMValueRef state, const struct exec_inst *inst)
+{
+    LLVMValueRef arguments[] = {state, constant_of(t, inst)};
+    for (unsigned k = 0; k < 2; k++)
+        arguments[k] = t->llvm->BuildBitCast(t->builder, arguments[k],
+                                             t->llvm->TypeOf(t->llvm->GetParam(row, k)), "");
+    return t->llvm->BuildCall2(t->builder, t->llvm->GlobalGetValueType(row), row, arguments, 2, "");
+}
 
 /* ---- exits ----------------------------------------------------------------------------------- */
 
@@ -48,10 +84,16 @@ void native_leave_by(struct native_translation *t, const struct exec_inst *inst)
         t->llvm->BuildBr(t->builder, t->over);
         return;
     }
-    memcpy(&run, &inst->run, sizeof run);
     t->llvm->BuildStore(t->builder, native_executed(t, inst), t->last);
-    t->llvm->BuildStore(t->builder, native_pointer(t, run), t->run);
     copy_out(t, inst);
+    if (t->again != NULL && exec_barrier_is_plain(inst)) {
+        native_store(t, t->warp, offsetof(struct exec_warp, stepped),
+                     t->stepped ? native_executed(t, inst) : native_pointer(t, NULL));
+        t->llvm->BuildBr(t->builder, t->meets);
+        return;
+    }
+    memcpy(&run, &inst->run, sizeof run);
+    t->llvm->BuildStore(t->builder, native_pointer(t, run), t->run);
     leave_for(t, t->end, inst + 1, EXEC_GO);
 }
 
@@ -114,16 +156,11 @@ void native_build_return(const struct native_translation *t, LLVMValueRef step)
     t->llvm->BuildRet(t->builder, step);
 }
 
-/* Asks exec_warp_next or exec_warp_exit for the next warp, and begins its turn. */
-static void go_to_next(const struct native_translation *t,
-                       struct exec_warp *(*ask)(struct exec_warp *, const struct exec_inst *))
+/* Begins the turn of `warp`, the result of exec_warp_next or its kin; if that is NULL, code
+ * continues. */
+static void go_to(const struct native_translation *t, LLVMValueRef warp)
 {
     LLVMBasicBlockRef found = native_new_block(t), done = native_new_block(t);
-    const struct exec_inst *first = &t->unit->function->code[t->region->enter];
-    void *next;
-    memcpy(&next, &ask, sizeof next);
-    LLVMValueRef here[] = {t->warp, native_executed(t, first)};
-    LLVMValueRef warp = call_machine(t, next, t->bytes, here, 2);
     t->llvm->BuildCondBr(
         t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, warp, native_pointer(t, NULL), ""),
         done, found);
@@ -131,6 +168,22 @@ static void go_to_next(const struct native_translation *t,
     t->llvm->BuildStore(t->builder, warp, t->place);
     t->llvm->BuildBr(t->builder, t->again);
     t->llvm->PositionBuilderAtEnd(t->builder, done);
+}
+
+/* Where the region begins: there the next warp may begin. */
+static LLVMValueRef beginning(const struct native_translation *t)
+{
+    return native_executed(t, &t->unit->function->code[t->region->enter]);
+}
+
+/* Asks exec_warp_next or exec_warp_exit for the next warp, and begins its turn. */
+static void go_to_next(const struct native_translation *t,
+                       struct exec_warp *(*ask)(struct exec_warp *, const struct exec_inst *))
+{
+    void *next;
+    memcpy(&next, &ask, sizeof next);
+    LLVMValueRef here[] = {t->warp, beginning(t)};
+    go_to(t, call_machine(t, next, t->bytes, here, 2));
 }
 
 /* If the handler has returned EXEC_RESCHEDULE, the warp's turn may be over: then the next warp may
@@ -148,15 +201,65 @@ static void go_to_next_after(const struct native_translation *t, LLVMValueRef st
     t->llvm->PositionBuilderAtEnd(t->builder, done);
 }
 
+/* Emits the fast path (ops/quick_meet.h) by which a turn ends at instructions with the handler
+ * `run`, and the next warp's begins. */
+static void go_on_quickly(const struct native_translation *t, exec_handler *run)
+{
+    LLVMValueRef row = native_row_function(t->llvm, &t->unit->rows, run, NATIVE_QUICK);
+    const struct exec_inst *any = &t->unit->function->code[t->region->enter];
+    if (row == NULL) return;
+    LLVMBasicBlockRef found = native_new_block(t), rest = native_new_block(t);
+    native_store(t, t->quick, offsetof(struct exec_quick, here),
+                 t->llvm->BuildLoad2(t->builder, t->bytes, t->last, ""));
+    native_store(t, t->quick, offsetof(struct exec_quick, begins), beginning(t));
+    native_expect(t,
+                  t->llvm->BuildCondBr(t->builder, call_row(t, row, t->quick, any), found, rest));
+    t->llvm->PositionBuilderAtEnd(t->builder, found);
+    LLVMValueRef next = native_place(t, t->warp, sizeof(struct exec_warp), t->byte);
+    t->llvm->BuildStore(t->builder, next, t->place);
+    t->llvm->BuildBr(t->builder, t->again);
+    t->llvm->PositionBuilderAtEnd(t->builder, rest);
+}
+
+/* The handler of the region's instructions at which a kernel ends; NULL: it has none. */
+static exec_handler *end_of(const struct native_translation *t)
+{
+    const struct exec_inst *code = t->unit->function->code;
+    for (size_t k = t->region->first; k < t->region->end; k++)
+        if (native_is_end(&code[k])) return code[k].run;
+    return NULL;
+}
+
 /* Emits the exit of a warp all of whose lanes leave the kernel. The worker's counts of accesses are
  * added once, behind the last warp that runs here. */
 static void build_over(const struct native_translation *t)
 {
     t->llvm->PositionBuilderAtEnd(t->builder, t->over);
     native_count_chain(t);
+    if (end_of(t) != NULL) go_on_quickly(t, end_of(t));
     go_to_next(t, exec_warp_exit);
     native_count_accesses(t);
     native_build_return(t, native_number(t, EXEC_RESCHEDULE));
+}
+
+/* Emits the wait of a whole warp at a barrier; for the counts see build_over. */
+static void build_meets(const struct native_translation *t)
+{
+    void *meet;
+    memcpy(&meet,
+           &(struct exec_warp * (*)(struct exec_warp *, const struct exec_inst *,
+                                    const struct exec_inst *)){exec_warp_meet},
+           sizeof meet);
+    t->llvm->PositionBuilderAtEnd(t->builder, t->meets);
+    native_count_chain(t);
+    go_on_quickly(t, exec_barrier_sync);
+    LLVMValueRef last = t->llvm->BuildLoad2(t->builder, t->bytes, t->last, "");
+    LLVMValueRef here[] = {t->warp, last, beginning(t)};
+    go_to(t, call_machine(t, meet, t->bytes, here, 3));
+    native_count_accesses(t);
+    LLVMValueRef block = native_load(t, t->warp, offsetof(struct exec_warp, block), t->bytes);
+    const size_t step = offsetof(struct exec_block, going) + offsetof(struct exec_going, step);
+    native_build_return(t, native_load(t, block, step, t->word));
 }
 
 /* Returns the step to be returned when waiting lanes may have become fragments: then EXEC_GO
@@ -192,7 +295,9 @@ void native_build_leave(struct native_translation *t)
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
     step = t->llvm->BuildLoad2(t->builder, t->word, t->step, "");
     native_build_return(t, with_waiting(t, waiting, step));
-    if (t->again != NULL) build_over(t);
+    if (t->again == NULL) return;
+    build_over(t);
+    build_meets(t);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -201,41 +306,6 @@ LLVMValueRef native_guard_of(const struct native_translation *t, const struct ex
 {
     LLVMValueRef predicate = native_load(t, t->lanes, inst->guard >> 1, t->word);
     return inst->guard & 1 ? t->llvm->BuildNot(t->builder, predicate, "") : predicate;
-}
-
-/* Emits the instruction as a constant, so that LLVM knows its operands. */
-static LLVMValueRef constant_of(const struct native_translation *t, const struct exec_inst *inst)
-{
-    enum { WORDS = sizeof *inst / sizeof(uint64_t) };
-    static const size_t pointers[] = {offsetof(struct exec_inst, run),
-                                      offsetof(struct exec_inst, inner),
-                                      offsetof(struct exec_inst, extra)};
-    uint64_t words[WORDS];
-    LLVMValueRef values[WORDS];
-    memcpy(words, inst, sizeof words);
-    for (size_t k = 0; k < WORDS; k++) values[k] = t->llvm->ConstInt(t->wide, words[k], false);
-    for (size_t k = 0; k < sizeof pointers / sizeof *pointers; k++) {
-        const size_t at = pointers[k] / sizeof *words;
-        LLVMValueRef address = native_pointer(t, (const void *)(uintptr_t)words[at]);
-        values[at] = t->llvm->ConstPtrToInt(address, t->wide);
-    }
-    LLVMValueRef list = t->llvm->ConstArray(t->wide, values, WORDS);
-    LLVMValueRef global = t->llvm->AddGlobal(t->unit->module, t->llvm->TypeOf(list), "inst");
-    t->llvm->SetInitializer(global, list);
-    t->llvm->SetGlobalConstant(global, true);
-    t->llvm->SetLinkage(global, LLVMInternalLinkage);
-    return global;
-}
-
-/* Emits a call that is to be inlined: the row's function gets `state` and the instruction. */
-static LLVMValueRef call_row(const struct native_translation *t, LLVMValueRef row,
-                             LLVMValueRef state, const struct exec_inst *inst)
-{
-    LLVMValueRef arguments[] = {state, constant_of(t, inst)};
-    for (unsigned k = 0; k < 2; k++)
-        arguments[k] = t->llvm->BuildBitCast(t->builder, arguments[k],
-                                             t->llvm->TypeOf(t->llvm->GetParam(row, k)), "");
-    return t->llvm->BuildCall2(t->builder, t->llvm->GlobalGetValueType(row), row, arguments, 2, "");
 }
 
 static void inline_row(struct native_translation *t, const struct exec_inst *inst, LLVMValueRef row)
@@ -436,7 +506,7 @@ static void tell_step(const struct native_translation *t, const struct exec_inst
     static const size_t fields[NATIVE_HALVES] = {offsetof(struct exec_quick, low),
                                                  offsetof(struct exec_quick, high)};
     const int32_t step = native_step_before(&t->unit->steps, native_index_of(t, inst), inst->a);
-    const bool known = native_keeps_firsts(t, inst->a) && step != NATIVE_ANY;
+    const bool known = native_knows_firsts(t, inst->a) && step != NATIVE_ANY;
     native_store(t, t->quick, offsetof(struct exec_quick, stepped),
                  t->llvm->ConstInt(t->byte, known, false));
     native_store(t, t->quick, offsetof(struct exec_quick, whole),

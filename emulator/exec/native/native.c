@@ -160,6 +160,9 @@ static bool translate(struct native_unit *unit, struct native_region *regions, s
     if (in_line == NULL || !native_live_find(unit->function, &unit->live)) goto out;
     fine = native_steps_find(unit->function, &unit->live, in_line, &unit->steps);
     if (!fine) goto steps;
+    unit->regions = regions;
+    unit->region_count = count;
+    fine = native_steps_want(&unit->steps, regions, count);
     for (size_t k = 0; k < count && fine; k++) {
         const unsigned wanted = __atomic_load_n(&regions[k].wanted, __ATOMIC_RELAXED);
         regions[k].address = 0;
@@ -169,6 +172,7 @@ static bool translate(struct native_unit *unit, struct native_region *regions, s
         fine = native_translate(unit, &regions[k], stepped ? NATIVE_STEPPED : wanted, run_others,
                                 name);
     }
+    native_steps_forget(regions, count);
     native_steps_end(&unit->steps);
 steps:
     native_live_end(&unit->live);

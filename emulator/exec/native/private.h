@@ -205,6 +205,7 @@ struct native_region {
     /* Bits of enum native_version: the versions that warps have asked for (atomic), those that are
      * being made, and those that exist. */
     unsigned wanted, making, made;
+    bool *steps; /* while code is made: native_steps_want */
 };
 
 /* Finds the regions of a function that are worth compiling, or with `all` every possible region.
@@ -212,6 +213,10 @@ struct native_region {
  * reach it otherwise than from the instruction before. Returns false when memory is lacking. */
 bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
                     size_t *count, bool **leads);
+
+/* Returns the region behind the instruction; NULL: none begins there. */
+const struct native_region *native_region_behind(const struct native_region *regions, size_t count,
+                                                 size_t index);
 
 /* Returns for each of the region's instructions whether control can reach it from the region's
  * entry without leaving the region. The caller frees the array; NULL: no memory. */
@@ -323,9 +328,16 @@ const struct native_rule *native_rule_of(const struct native_steps *steps,
  * of its operands are unknown. */
 const struct native_comparison *native_comparison_of(const struct native_steps *steps,
                                                      const struct exec_inst *inst);
-/* Returns, for each slot of `live`, whether its step matters in the region: addresses are computed
- * from it, or it is compared with such a slot. The caller frees the array. NULL: no memory. */
-bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region);
+/* Sets for each of the regions whether the step of each slot of `live` matters in it: addresses are
+ * computed from it, or it is compared with such a slot, there or in a region behind a barrier that
+ * the region leads to. The caller ends the arrays with native_steps_forget. Returns false when
+ * memory is lacking. */
+bool native_steps_want(const struct native_steps *steps, struct native_region *regions,
+                       size_t count);
+void native_steps_forget(struct native_region *regions, size_t count);
+/* Returns true if the region takes the slot's step for granted where it begins. */
+bool native_is_guessed(const struct native_steps *steps, const struct native_region *region,
+                       size_t slot);
 
 /* ---- native/translate.c: a region as one function -------------------------------------------- */
 
@@ -348,6 +360,8 @@ struct native_unit {
     struct native_symbols *symbols;       /* what the module refers to */
     struct native_key key;                /* of the module; unknown where nothing is kept */
     const bool *leads;
+    const struct native_region *regions; /* all of the function's */
+    size_t region_count;
     unsigned parts; /* of a warp, for steps: 1 or NATIVE_HALVES */
     struct native_live live;
     struct native_steps steps;

@@ -174,6 +174,14 @@ bool *native_region_reached(const struct exec_function *function,
     return reached;
 }
 
+const struct native_region *native_region_behind(const struct native_region *regions, size_t count,
+                                                 size_t index)
+{
+    for (size_t k = 0; k < count; k++)
+        if (regions[k].enter == index + 1) return &regions[k];
+    return NULL;
+}
+
 /* ---- forks: lanes that diverge for a few instructions ------------------------------------------
  */
 

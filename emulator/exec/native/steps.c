@@ -431,12 +431,12 @@ static void want_sources(const struct native_steps *steps, bool *wanted, size_t 
         if (!uses[k].writes) want(steps, wanted, uses[k].offset, changed);
 }
 
-/* Returns true when the slot's first lane is kept anyway, or is uniform and so costs nothing to
- * keep. */
+/* Returns true when the slot's first lane is kept anyway, or is a constant's and so costs nothing
+ * to keep: its step follows from the block's shape. */
 static bool is_at_hand(const struct native_steps *steps, const bool *wanted, uint32_t offset)
 {
     const int32_t slot = native_live_slot(steps->live, offset);
-    return slot >= 0 && (wanted[slot] || native_uniform_at(steps->function, offset) != NULL);
+    return slot >= 0 && (wanted[slot] || native_constant_at(steps->function, offset) != NULL);
 }
 
 static void want_compared(const struct native_steps *steps, bool *wanted, size_t index)
@@ -450,19 +450,75 @@ static void want_compared(const struct native_steps *steps, bool *wanted, size_t
     want(steps, wanted, inst->b, &ignored);
 }
 
-bool *native_steps_wanted(const struct native_steps *steps, const struct native_region *region)
+static void want_all_sources(const struct native_steps *steps, const struct native_region *region)
 {
-    bool *wanted = calloc(steps->live->slot_count + 1, sizeof *wanted), ignored;
-    if (wanted == NULL) return NULL;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t k = region->end; k-- > region->first;)
+            want_sources(steps, region->steps, k, &changed);
+    }
+}
+
+static void want_own(const struct native_steps *steps, const struct native_region *region)
+{
+    bool ignored;
     for (size_t k = region->first; k < region->end; k++) {
         const struct exec_inst *inst = &steps->function->code[k];
         if (native_kind(inst) == NATIVE_CALL && native_step_before(steps, k, inst->a) != NATIVE_ANY)
-            want(steps, wanted, inst->a, &ignored);
+            want(steps, region->steps, inst->a, &ignored);
+    }
+    want_all_sources(steps, region);
+    for (size_t k = region->first; k < region->end; k++) want_compared(steps, region->steps, k);
+}
+
+bool native_is_guessed(const struct native_steps *steps, const struct native_region *region,
+                       size_t slot)
+{
+    const uint32_t offset = steps->live->slots[slot].offset;
+    return region->steps[slot] && native_step_before(steps, region->enter, offset) != NATIVE_ANY &&
+           native_is_live(steps->live, region->enter, offset);
+}
+
+/* A warp that has kept the steps up to a barrier need not be tested behind it: what `behind` takes
+ * for granted is wanted before. Returns true if anything is new. */
+static bool want_behind(const struct native_steps *steps, const struct native_region *region,
+                        const struct native_region *behind)
+{
+    bool changed = false;
+    for (size_t k = 0; k < steps->live->slot_count; k++) {
+        const uint32_t offset = steps->live->slots[k].offset;
+        if (native_is_guessed(steps, behind, k) &&
+            native_constant_at(steps->function, offset) == NULL)
+            want(steps, region->steps, offset, &changed);
+    }
+    if (changed) want_all_sources(steps, region);
+    return changed;
+}
+
+bool native_steps_want(const struct native_steps *steps, struct native_region *regions,
+                       size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        regions[k].steps = calloc(steps->live->slot_count + 1, sizeof *regions[k].steps);
+        if (regions[k].steps == NULL) return false;
+        want_own(steps, &regions[k]);
     }
     for (bool changed = true; changed;) {
         changed = false;
-        for (size_t k = region->end; k-- > region->first;) want_sources(steps, wanted, k, &changed);
+        for (size_t k = 0; k < count; k++)
+            for (size_t at = regions[k].first; at < regions[k].end; at++) {
+                if (!exec_barrier_is_plain(&steps->function->code[at])) continue;
+                const struct native_region *behind = native_region_behind(regions, count, at);
+                if (behind != NULL) changed |= want_behind(steps, &regions[k], behind);
+            }
     }
-    for (size_t k = region->first; k < region->end; k++) want_compared(steps, wanted, k);
-    return wanted;
+    return true;
+}
+
+void native_steps_forget(struct native_region *regions, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        free(regions[k].steps);
+        regions[k].steps = NULL;
+    }
 }

@@ -60,16 +60,6 @@ static LLVMValueRef splat(const struct native_translation *t, const struct exec_
         t->builder, one, none, t->llvm->ConstNull(t->llvm->VectorType(t->word, EXEC_LANES)), "");
 }
 
-/* Returns true when a prediction about that slot must hold where the region begins. */
-static bool is_guessed(const struct native_translation *t, size_t slot)
-{
-    const struct native_live *live = &t->unit->live;
-    const uint32_t offset = live->slots[slot].offset;
-    return t->wanted[slot] &&
-           native_step_before(&t->unit->steps, t->region->enter, offset) != NATIVE_ANY &&
-           native_is_live(live, t->region->enter, offset);
-}
-
 /* Emits a mask of the lanes whose value is not the predicted steps from the first lane of their
  * part. */
 static LLVMValueRef differing(const struct native_translation *t, LLVMValueRef lanes, int32_t step)
@@ -114,7 +104,9 @@ static LLVMValueRef build_guesses(const struct native_translation *t, bool next)
         const uint32_t offset = live->slots[k].offset;
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
         const int32_t step = native_step_before(&t->unit->steps, t->region->enter, offset);
-        if (!is_guessed(t, k) || native_uniform_at(t->unit->function, offset) != NULL) continue;
+        if (!native_is_guessed(&t->unit->steps, t->region, k) ||
+            native_uniform_at(t->unit->function, offset) != NULL)
+            continue;
         if (constant != NULL && (in_rows || next)) continue;
         in_rows |= constant != NULL;
         LLVMValueRef here =
@@ -149,7 +141,7 @@ static void take_guesses(const struct native_translation *t, bool of_all)
         const struct exec_constant *constant = native_constant_at(t->unit->function, offset);
         LLVMTypeRef type = native_lane_type(t, offset);
         LLVMValueRef firsts[NATIVE_HALVES];
-        if (!is_guessed(t, k) || width == NATIVE_MASK) continue;
+        if (!native_is_guessed(&t->unit->steps, t->region, k) || width == NATIVE_MASK) continue;
         if (of_all != (native_uniform_at(t->unit->function, offset) != NULL)) continue;
         for (unsigned p = 0; p < t->unit->parts; p++)
             firsts[p] = constant != NULL && constant->kind == EXEC_CONSTANT_VALUE
@@ -195,7 +187,7 @@ static void room_for_firsts(const struct native_translation *t)
     const unsigned parts = t->unit->parts;
     for (size_t k = 0; k < parts * live->slot_count; k++) {
         const struct native_use *slot = &live->slots[k / parts];
-        const bool kept = t->stepped && t->wanted[k / parts] && slot->width != NATIVE_MASK;
+        const bool kept = t->stepped && t->region->steps[k / parts] && slot->width != NATIVE_MASK;
         t->firsts[k] =
             kept ? t->llvm->BuildAlloca(t->builder, native_lane_type(t, slot->offset), "") : NULL;
     }
@@ -337,6 +329,7 @@ static void build_version(struct native_translation *t, LLVMBasicBlockRef start,
     LLVMBasicBlockRef head = native_new_block(t);
     t->again = t->full && !t->lone && goes_on(t) ? native_new_block(t) : NULL;
     t->over = t->again != NULL ? native_new_block(t) : NULL;
+    t->meets = t->again != NULL ? native_new_block(t) : NULL;
     t->llvm->PositionBuilderAtEnd(t->builder, start);
     t->warp = t->called;
     t->frame = native_load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes);
@@ -443,18 +436,33 @@ static void build_others(const struct native_translation *t)
     native_build_return(t, native_call(t, handler, native_executed(t, first)));
 }
 
+/* Emits the condition that the warp has come to the barrier before the region by code that has kept
+ * the steps, so that the predictions hold. NULL: there is no barrier. */
+static LLVMValueRef has_kept_steps(const struct native_translation *t)
+{
+    if (t->region->enter == 0) return NULL;
+    const struct exec_inst *before = &t->unit->function->code[t->region->enter - 1];
+    LLVMValueRef kept = native_load(t, t->warp, offsetof(struct exec_warp, stepped), t->bytes);
+    return t->llvm->BuildICmp(t->builder, LLVMIntEQ, kept, native_executed(t, before), "");
+}
+
 /* Emits the block `again`: the next warp goes to `head` if the predictions hold for it. */
 static void build_again(struct native_translation *t, LLVMBasicBlockRef head)
 {
     t->llvm->PositionBuilderAtEnd(t->builder, t->again);
     t->warp = t->llvm->BuildLoad2(t->builder, t->bytes, t->place, "");
+    LLVMBasicBlockRef unsure = native_new_block(t), others = native_new_block(t);
+    LLVMValueRef kept = t->stepped ? has_kept_steps(t) : NULL;
+    if (kept != NULL)
+        native_expect(t, t->llvm->BuildCondBr(t->builder, kept, head, unsure));
+    else
+        t->llvm->BuildBr(t->builder, unsure);
+    t->llvm->PositionBuilderAtEnd(t->builder, unsure);
     LLVMValueRef right = t->stepped ? build_guesses(t, true) : NULL;
-    if (right == NULL) {
+    if (right == NULL)
         t->llvm->BuildBr(t->builder, head);
-        return;
-    }
-    LLVMBasicBlockRef others = native_new_block(t);
-    native_expect(t, t->llvm->BuildCondBr(t->builder, right, head, others));
+    else
+        native_expect(t, t->llvm->BuildCondBr(t->builder, right, head, others));
     t->llvm->PositionBuilderAtEnd(t->builder, others);
     native_count_accesses(t);
     build_others(t);
@@ -549,9 +557,8 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     t.firsts = calloc(unit->parts * unit->live.slot_count + 1, sizeof(LLVMValueRef));
     t.places = calloc(length, sizeof *t.places);
     t.reached = native_region_reached(unit->function, region);
-    t.wanted = native_steps_wanted(&unit->steps, region);
     const bool fine = t.slots != NULL && t.blocks != NULL && t.firsts != NULL && t.places != NULL &&
-                      t.reached != NULL && t.wanted != NULL;
+                      t.reached != NULL;
     if (fine) {
         find_slots(&t);
         build_function(&t, name);
@@ -561,6 +568,5 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     free(t.firsts);
     free(t.places);
     free(t.reached);
-    free(t.wanted);
     return fine;
 }

@@ -10,7 +10,8 @@
 struct native_side {
     const struct native_side *around; /* the side that this fork is in; NULL: none */
     LLVMValueRef others;
-    const struct exec_inst *go; /* where they continue */
+    const struct exec_inst *go;   /* where they continue */
+    const struct exec_inst *fork; /* the branch */
 };
 
 struct native_translation {
@@ -35,6 +36,7 @@ struct native_translation {
     LLVMValueRef warp, copy;    /* the current warp, and the local copy that inlined handlers see */
     LLVMValueRef place;         /* the variable that holds the current warp */
     LLVMBasicBlockRef over;     /* with `again`: all lanes have left the kernel */
+    LLVMBasicBlockRef meets;    /* with `again`: all lanes have come to barrier `last` */
     LLVMBasicBlockRef again;    /* the next warp begins the region here; NULL: none does */
     LLVMValueRef quick, counts; /* struct exec_quick and its counts, for the fast paths */
     LLVMValueRef frame, lanes;  /* the frame's slots, and the local copy that handlers see */
@@ -54,7 +56,6 @@ struct native_translation {
     LLVMValueRef lane;    /* with `lone`: the lane's index in the warp, 64 bits */
     LLVMValueRef limit;   /* with `lone`: warp->limit */
     bool stepped;         /* the steps that native_steps predicts hold */
-    bool *wanted;         /* slots whose steps matter, by native_live's index */
     LLVMValueRef *firsts; /* variables: the first lane's value, per wanted slot and part */
     size_t at;            /* the instruction that is being emitted */
     enum {
@@ -97,6 +98,10 @@ void native_copy_slot(const struct native_translation *t, const struct native_us
 
 /* Returns true when first-lane values are kept for the slot, wherever its step is known. */
 bool native_keeps_firsts(const struct native_translation *t, uint32_t offset);
+/* Returns true when the first-lane values that are kept for the slot are right where code is being
+ * emitted, if its step is known there: in a side of a fork, when the slot was written before the
+ * fork. */
+bool native_knows_firsts(const struct native_translation *t, uint32_t offset);
 /* Load the first lane of a part of the warp; and that of a half, where lanes are `step` apart. */
 LLVMValueRef native_first_of(const struct native_translation *t, uint32_t offset, unsigned part);
 LLVMValueRef native_first_of_half(const struct native_translation *t, uint32_t offset,

@@ -100,16 +100,27 @@ size_t native_index_of(const struct native_translation *t, const struct exec_ins
     return (size_t)(inst - t->unit->function->code);
 }
 
-/* Returns the variable of a part's first lane; NULL: it is not kept. */
+/* Returns the variable of a part's first lane; NULL: there is none. */
 static LLVMValueRef place_of(const struct native_translation *t, uint32_t offset, unsigned part)
 {
     const int32_t slot = native_live_slot(&t->unit->live, offset);
-    return slot < 0 || !t->stepped || !t->full ? NULL : t->firsts[t->unit->parts * slot + part];
+    return slot < 0 || !t->stepped ? NULL : t->firsts[t->unit->parts * slot + part];
 }
 
 bool native_keeps_firsts(const struct native_translation *t, uint32_t offset)
 {
-    return place_of(t, offset, 0) != NULL;
+    return t->full && place_of(t, offset, 0) != NULL;
+}
+
+bool native_knows_firsts(const struct native_translation *t, uint32_t offset)
+{
+    const struct native_side *side = t->side;
+    if (side == NULL || place_of(t, offset, 0) == NULL) return native_keeps_firsts(t, offset);
+    while (side->around != NULL) side = side->around;
+    const struct exec_inst *here = &t->unit->function->code[t->at];
+    for (const struct exec_inst *inst = side->fork + 1; inst < here; inst++)
+        if (native_kind(inst) != NATIVE_BRANCH && native_writes(inst, offset)) return false;
+    return true;
 }
 
 LLVMValueRef native_first_of(const struct native_translation *t, uint32_t offset, unsigned part)

@@ -39,6 +39,11 @@ static int meet(struct exec_warp *warp, const struct exec_inst *inst, bool wait,
                              wait);
 }
 
+bool exec_barrier_is_plain(const struct exec_inst *inst)
+{
+    return inst->run == exec_barrier_sync && inst->e - 1 < EXEC_BARRIERS;
+}
+
 int exec_barrier_sync(struct exec_warp *warp, const struct exec_inst *inst)
 {
     if (inst->e - 1 < EXEC_BARRIERS)
@@ -103,8 +108,8 @@ static int op_group_wait(struct exec_warp *warp, const struct exec_inst *inst)
                              true);
 }
 
-const struct exec_row exec_barrier_rows[] = {{"bar.red.popc.u32", op_popc, "u32 p"},
-                                             {"bar.red.and.pred", op_and, "p p"},
-                                             {"bar.red.or.pred", op_or, "p p"},
-                                             {"wgmma.wait_group.sync", op_group_wait, ""},
-                                             {NULL, NULL, NULL}};
+/* The name of bar.sync is for machine code's fast path. */
+const struct exec_row exec_barrier_rows[] = {
+    {"bar.sync", exec_barrier_sync, ""},          {"bar.red.popc.u32", op_popc, "u32 p"},
+    {"bar.red.and.pred", op_and, "p p"},          {"bar.red.or.pred", op_or, "p p"},
+    {"wgmma.wait_group.sync", op_group_wait, ""}, {NULL, NULL, NULL}};

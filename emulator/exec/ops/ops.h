@@ -51,5 +51,7 @@ enum exec_round { EXEC_ROUND_ZERO, EXEC_ROUND_DOWN, EXEC_ROUND_UP };
 /* Barriers of the block. Slot a: the barrier; slot b: the thread count, if imm is set. Reduce: slot
  * c is the predicate, and `inner` the row that gives the result. */
 exec_handler exec_barrier_sync, exec_barrier_arrive, exec_barrier_reduce;
+/* Returns true for a wait of all threads at a barrier whose number is constant: inst->e - 1. */
+bool exec_barrier_is_plain(const struct exec_inst *inst);
 
 #endif

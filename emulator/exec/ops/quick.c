@@ -9,6 +9,8 @@
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/quick_judge.h"
 #include "emulator/exec/ops/quick_mark.h"
+#include "emulator/exec/ops/quick_meet.h"
+#include "emulator/exec/ops/quick_row.h"
 #include "emulator/exec/ops/quick_steps.h"
 #include "emulator/exec/ops/quick_watch.h"
 
@@ -398,8 +400,10 @@ INLINE unsigned char *find_alone_global(const struct exec_quick *quick,
     {                                                                                              \
         ADDRESS_##where at[EXEC_LANES];                                                            \
         slot_##T to[EXEC_LANES];                                                                   \
+        const bool alone = (quick->mask & (quick->mask - 1)) == 0;                                 \
         if (!quick->mask) return true;                                                             \
-        if ((quick->mask & (quick->mask - 1)) == 0) return alone_load_##where##_##T(quick, inst);  \
+        if ((quick->stepped | !alone) && row_load_##where##_##T(quick, inst)) return true;         \
+        if (alone) return alone_load_##where##_##T(quick, inst);                                   \
         memcpy(at, quick->slots + inst->a, sizeof at);                                             \
         memcpy(to, quick->slots + inst->d, sizeof to);                                             \
         if (!gather_##where##_##T(OF_##where, at, to)) return false;                               \
@@ -412,8 +416,10 @@ INLINE unsigned char *find_alone_global(const struct exec_quick *quick,
     {                                                                                              \
         ADDRESS_##where at[EXEC_LANES];                                                            \
         slot_##T from[EXEC_LANES];                                                                 \
+        const bool alone = (quick->mask & (quick->mask - 1)) == 0;                                 \
         if (!quick->mask) return true;                                                             \
-        if ((quick->mask & (quick->mask - 1)) == 0) return alone_store_##where##_##T(quick, inst); \
+        if ((quick->stepped | !alone) && row_store_##where##_##T(quick, inst)) return true;        \
+        if (alone) return alone_store_##where##_##T(quick, inst);                                  \
         memcpy(at, quick->slots + inst->a, sizeof at);                                             \
         memcpy(from, quick->slots + inst->d, sizeof from);                                         \
         return scatter_##where##_##T(OF_##where, at, from);                                        \
@@ -907,6 +913,18 @@ static QUICK meet(const struct exec_quick *quick, const struct exec_inst *inst)
     return is_together(quick, inst);
 }
 
+static QUICK barrier(const struct exec_quick *quick, const struct exec_inst *inst)
+{
+    (void)inst;
+    return meet_whole(quick);
+}
+
+static QUICK leave(const struct exec_quick *quick, const struct exec_inst *inst)
+{
+    (void)inst;
+    return leave_whole(quick);
+}
+
 /* ---- the table --------------------------------------------------------------------------------
  */
 
@@ -936,6 +954,9 @@ const struct exec_quick_row exec_quick_rows_native[] = {
     {"vote.sync.uni.pred", vote_uni},
     {"vote.sync.ballot.b32", vote_ballot},
     {"bar.warp.sync", meet},
+    {"bar.sync", barrier},
+    {"ret", leave},
+    {"exit", leave},
     {NULL, NULL}};
 
 #define SOME_LOAD_ROW(where, T) {"ld." #where "." #T, some_load_##where##_##T},

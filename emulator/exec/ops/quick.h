@@ -36,6 +36,8 @@ struct exec_quick {
     int64_t step;                     /* bytes from one lane to the next */
     uint64_t low, high;               /* values of slot a in lanes 0 and 16 */
     bool whole;                       /* the step also holds from lane 15 to lane 16 */
+    /* At a barrier (ops/quick_meet.h), as they are executed: it, and where the region begins. */
+    const struct exec_inst *here, *begins;
 };
 
 /* The same as exec_cache_of. */

@@ -21,6 +21,7 @@ VECTORS(u16)
 VECTORS(s16)
 VECTORS(s32)
 VECTORS(u32)
+VECTORS(s64)
 VECTORS(u64)
 
 typedef warp_u32 lanes_u8, lanes_s8, lanes_u16, lanes_s16, lanes_u32;
