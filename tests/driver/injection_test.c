@@ -141,7 +141,7 @@ static const struct {
     const char *which;
     CUresult code;
 } at_the_start[] = {
-    {"1", CUDA_ERROR_NOT_INITIALIZED},
+    {"1", CUDA_ERROR_SYSTEM_DRIVER_MISMATCH},
     {"2", CUDA_ERROR_INVALID_DEVICE},
     {"3", CUDA_ERROR_OUT_OF_MEMORY},
 };

@@ -77,6 +77,7 @@ static int prepare_failures(struct run_input *input)
         {.way = DEVICE_SYNC_UNTOLD, .length = draw(input, 1000, 2000)},
         {.length = draw(input, 500, 900)},
         {.way = DEVICE_SYNC_STALE, .length = draw(input, 500, 900)},
+        {.way = DEVICE_SYNC_STALE, .length = 0}, /* nothing to do is a way of its own */
         {.way = DEVICE_SYNC_WRAPS, .length = draw(input, 100, 200)},
         {.length = draw(input, 500, 900)},
     };

@@ -104,7 +104,7 @@ static int prepare_launches(struct run_input *input)
         {LIFE_LAUNCHES, {33, 62}, {17, 31}, {5, 6}, PLAIN},
         {LIFE_LAUNCHES, {3, 7}, {33, 62}, {4, 7}, PLAIN},
         {LIFE_LAUNCHES, {65, 95}, {34, 63}, {1, 1}, PLAIN},
-        {LIFE_LAUNCHES, {9, 20}, {9, 20}, {0, 0}, PLAIN},
+        {LIFE_LAUNCHES, {9, 20}, {9, 20}, {0, 0}, AGAIN},
     };
     return PREPARE(list);
 }
@@ -114,7 +114,7 @@ static int prepare_one_block(struct run_input *input, enum life_step step)
     const struct wanted list[] = {
         {step, {32, 32}, {32, 32}, {9, 14}, AGAIN}, {step, {17, 31}, {18, 31}, {7, 8}, PLAIN},
         {step, {3, 6}, {29, 32}, {5, 9}, PLAIN},    {step, {20, 30}, {9, 15}, {1, 1}, PLAIN},
-        {step, {9, 20}, {9, 20}, {0, 0}, PLAIN},
+        {step, {9, 20}, {9, 20}, {0, 0}, AGAIN},
     };
     return PREPARE(list);
 }
@@ -159,7 +159,7 @@ static int prepare_grid(struct run_input *input)
     static const struct wanted list[] = {
         {LIFE_GRID, {65, 95}, {41, 59}, {5, 6}, AGAIN},
         {LIFE_GRID, {3, 9}, {100, 200}, {4, 7}, PLAIN},
-        {LIFE_GRID, {33, 62}, {33, 62}, {0, 0}, PLAIN},
+        {LIFE_GRID, {33, 62}, {33, 62}, {0, 0}, AGAIN},
         {LIFE_GRID, {530, 535}, {521, 529}, {1, 1}, PLAIN},
     };
     return PREPARE(list);

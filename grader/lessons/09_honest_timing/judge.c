@@ -37,7 +37,7 @@ static void add_call(struct run_input *input, struct timing_input *in, int64_t l
     struct timing_call *call = &in->add[in->adds];
     call->n = (uint64_t)random_between(input->random, least, most);
     call->seed = random_bits(input->random);
-    call->again = in->adds++ == 0;
+    call->again = in->adds++ == 0 || most == 0; /* nothing to launch is a way of its own */
 }
 
 static int prepare_sums(struct run_input *input)

@@ -205,7 +205,7 @@ int inputs_arrays(struct run_input *input)
     static const struct wanted list[] = {
         ARRAYS(.book = true, .count = {2, 2}, .length = {3, 3}, .behind = 1, .again = true),
         ARRAYS(.count = {6, 9}, .length = {200, 900}, .behind = 3),
-        ARRAYS(.count = {0, 0}),
+        ARRAYS(.count = {0, 0}, .again = true),
         ARRAYS(.count = {1, 1}, .length = {2000, 3000}, .behind = 1),
         ARRAYS(.count = {4, 6}, .length = {1, 40}),
     };

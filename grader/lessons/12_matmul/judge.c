@@ -164,7 +164,7 @@ static int prepare_batched(struct run_input *input)
     static const struct wanted list[] = {
         {MATMUL_BATCHED, {3, 7}, {10, 10}, {10, 10}, {10, 10}, true, 0},
         {MATMUL_BATCHED, {2, 5}, {17, 31}, {3, 9}, {33, 47}, false, 0},
-        {MATMUL_BATCHED, {0, 0}, {5, 9}, {5, 9}, {5, 9}, false, 0},
+        {MATMUL_BATCHED, {0, 0}, {5, 9}, {5, 9}, {5, 9}, true, 0},
         {MATMUL_BATCHED, {1, 1}, {1, 3}, {70, 99}, {1, 3}, false, 0},
         {MATMUL_BATCHED, {2, 3}, {33, 47}, {3, 9}, {33, 47}, false, 0},
     };

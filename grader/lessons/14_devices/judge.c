@@ -134,7 +134,7 @@ static int prepare_values_on_gpu(struct run_input *input)
                    .again = 1),
         STEPS_CALL(LIST(last, 0, 1), count, last, count, draw(input, 3, 4), .enabled = {1}),
         STEPS_CALL(LIST(last), 1, 0, draw(input, 5, 9), 3, .again = 0),
-        STEPS_CALL(LIST(last, 0, 1), count, 0, draw(input, 5, 9), 0, .again = 0),
+        STEPS_CALL(LIST(last, 0, 1), count, 0, draw(input, 5, 9), 0, .again = 1),
     };
     set_calls(&in, calls, sizeof calls / sizeof *calls);
     return prepare(input, &in);
@@ -160,7 +160,7 @@ static int prepare_values(struct run_input *input)
         STEPS_CALL(LIST(c, a, odd, b), 4, a, 4, draw(input, 4, 5), .enabled = {1}),
         STEPS_CALL(LIST(a), 1, c, draw(input, 3, 7), draw(input, 2, 3), .again = 0),
         STEPS_CALL(LIST(a, c), 2, b, draw(input, 3, 6), 1, .again = 0),
-        STEPS_CALL(LIST(c, b), 2, a, draw(input, 3, 6), 0, .again = 0),
+        STEPS_CALL(LIST(c, b), 2, a, draw(input, 3, 6), 0, .again = 1),
         STEPS_CALL(LIST(c, 8, a, 4, odd, 7, 5, b, 6), 9, a, draw(input, 9, 12), 2, .again = 0),
     };
     set_calls(&in, calls, sizeof calls / sizeof *calls);
