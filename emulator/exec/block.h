@@ -51,6 +51,10 @@ struct exec_probe;
 #define EXEC_RESERVED_SHARED 1024u
 #define EXEC_RESERVED_FIRST(bytes) (((bytes) + 15) / 16 * 16)
 
+/* Bytes behind the end of a block's shared memory, for the words of all lanes where the last active
+ * lane's is the last. */
+#define EXEC_SHARED_ROOM 128u
+
 struct exec_barrier {
     bool used;
     uint32_t expected;                /* threads; 0: every thread that has not exited */

@@ -32,8 +32,8 @@
  *    then be in their slots;
  *  - returns EXEC_GO, or what a handler that it called returned;
  *  - may also run the following warps, each from the same instruction on, where their turn would
- *    begin here anyway (exec_warp_next in machine/machine.h decides), and then returns
- *    EXEC_WENT_ON.
+ *    begin here anyway (exec_warp_next and its kin in machine/machine.h decide, and for
+ *    the usual cases ops/quick_meet.h), and then returns EXEC_WENT_ON.
  * The rows remain the definition of what is computed: a stretch is correct if it leaves the slots
  * that its rows would have left.
  */

@@ -48,8 +48,8 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     block->warp_count = warps;
     block->warps = aligned_alloc(_Alignof(struct exec_warp), warps * sizeof *block->warps);
     if (block->warps != NULL) memset(block->warps, 0, warps * sizeof *block->warps);
-    /* With room behind it for all lanes' words where the last active lane's is the last. */
-    block->shared = aligned_alloc(64, (worker->shared_bytes + 191) / 64 * (size_t)64);
+    const size_t shared = (size_t)worker->shared_bytes + EXEC_SHARED_ROOM;
+    block->shared = aligned_alloc(64, (shared + 63) / 64 * 64);
     if (block->warps == NULL || block->shared == NULL) goto fail;
     worker->bytes += sizeof *block + worker->shared_bytes +
                      warps * (sizeof *block->warps + EXEC_LANES * worker->local_stride);

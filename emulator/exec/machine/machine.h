@@ -63,14 +63,14 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
 /* The active lanes exit. A handler returns what this returns. */
 int exec_lanes_exit(struct exec_warp *warp);
 
-/* For machine code that begins at the first instruction of a kernel, `code`, after a handler
- * returned EXEC_RESCHEDULE: returns the next warp, whose turn has begun and whose first instruction
- * is counted as the interpreter's loop would. NULL if this warp's turn is not over or the next warp
- * does not begin there. */
+/* For machine code that begins at `code`, where the turns of a block's warps begin (the kernel's
+ * first instruction, or one behind a barrier), after a handler returned EXEC_RESCHEDULE: returns
+ * the next warp, whose turn has begun and whose first instruction is counted as the interpreter's
+ * loop would. NULL if this warp's turn is not over or the next warp does not begin there. */
 struct exec_warp *exec_warp_next(struct exec_warp *warp, const struct exec_inst *code);
-/* The same after the code's last instruction before that is `inst`, a barrier with a constant
- * number and no count, which this executes. NULL: block->going.step is what the code must return
- * for the warp. */
+/* The same where the code has come to `inst`, a barrier with a constant number and no count, which
+ * this executes; the last warp of a round begins the next round. NULL: block->going.step is what
+ * the code must return for the warp. */
 struct exec_warp *exec_warp_meet(struct exec_warp *warp, const struct exec_inst *inst,
                                  const struct exec_inst *code);
 /* The same, after all active lanes of the warp exit. */

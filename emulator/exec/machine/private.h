@@ -61,6 +61,7 @@ static inline bool exec_meeting_joined(struct exec_warp *warp, const struct exec
     if (warp->rotate) warp->rotate = false;
     return true;
 }
+
 /* Lets all warps go if every one that has not exited waits in the block's meeting, after ordering
  * what they did. Returns false, without effect, if not. */
 bool exec_meeting_ends(struct exec_block *block);

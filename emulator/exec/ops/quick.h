@@ -1,5 +1,6 @@
 /* exec_quick: fast paths of loads, stores, atomics, shuffles and votes, which machine code inlines:
- * they complete an instruction by a few vector instructions for a full warp. There is one function
+ * they complete an instruction by a few vector instructions for a full warp; and of barriers and
+ * the kernel's end, at which one warp's turn ends and the next one's begins. There is one function
  * per row that is worth it. A function returns true when it has done all that the row does.
  * Otherwise it returns false without effect, and the row's handler executes the instruction:
  * whatever is rare, needs a slow race check, or faults. ops/quick.c and ops/lone.c are compiled as

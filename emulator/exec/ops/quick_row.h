@@ -1,14 +1,12 @@
 /* Fast paths of some lanes' loads and stores in shared memory, one element each, where the warp's
  * addresses are a row: all elements are accessed at once, and those of the other lanes are left as
  * they are. The other lanes' elements may lie behind the end of shared memory, where there is room
- * for them (exec_block_create); no other thread of the host accesses the block's shared memory.
+ * for them (EXEC_SHARED_ROOM); no other thread of the host accesses the block's shared memory.
  */
 #ifndef OVERLAP_EXEC_OPS_QUICK_ROW_H
 #define OVERLAP_EXEC_OPS_QUICK_ROW_H
 
 #include "emulator/exec/ops/quick_watch.h"
-
-enum { ROW_ROOM = 128 }; /* bytes behind the end of shared memory */
 
 /* Returns the element of lane 0; NULL: the addresses are no row, or a lane's is not allowed. */
 INLINE unsigned char *row_of_shared(const struct exec_quick *quick, const struct exec_inst *inst,
@@ -22,7 +20,7 @@ INLINE unsigned char *row_of_shared(const struct exec_quick *quick, const struct
                        : __builtin_reduce_max((warp_u32)(base != first + lanes * bytes)) != 0)
         return NULL;
     if (((at & (bytes - 1)) != 0) | (at > size) | (at + (lane + 1) * bytes > size) |
-        (at + EXEC_LANES * bytes > size + ROW_ROOM))
+        (at + EXEC_LANES * bytes > size + EXEC_SHARED_ROOM))
         return NULL;
     return quick->shared + at;
 }
