@@ -69,6 +69,7 @@
         N_("A host function, or a callback, makes no CUDA call: what it would do comes after the wait."))                            \
     ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \
         N_("The software device does not have what was asked of it; what was printed says what."))     \
+    ROW(803, "cudaErrorSystemDriverMismatch", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", NULL)           \
     ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", NULL)                                      \
     /* OpenCL's errors are below 0. */                                                             \
     CL(-1, "CL_DEVICE_NOT_FOUND",                                                                  \

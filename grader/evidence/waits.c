@@ -226,8 +226,13 @@ const struct trace_record *waits_before_kernel(const struct evidence *evidence,
     return NULL;
 }
 
-void waits_hint_patience(struct verdict *verdict)
+void waits_hint_patience(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase)
 {
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *call = NULL;
+    while ((call = evidence_next(evidence, &calls, call)) != NULL && !waits_query(call)) continue;
+    if (call == NULL) return;
     verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
                           "gives up after so many questions is no wait.");
 }

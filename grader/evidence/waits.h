@@ -57,9 +57,10 @@ bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
 bool waits_say_any(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase, const char *function);
 
-/* Adds the hint for a failure in a run whose work takes seconds: a wait that gives up is not a
- * wait. */
-void waits_hint_patience(struct verdict *verdict);
+/* Adds the hint for a failure in a run whose work takes seconds, if the phase asks whether it is
+ * done: a wait that gives up is not a wait. */
+void waits_hint_patience(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase);
 
 /* Fails where work asked for in the phase was waited for only by cudaFree or a similar call, and
  * nothing in the phase waits after that: "<before>cudaFree is all that waits for the host function

@@ -432,14 +432,14 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
     if (!answer_succeeded(verdict, &item.answer, "a kernel that takes seconds")) return;
     if (item.answer.phase != NULL && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
                                                     N_("The kernel took seconds this time; "))) {
-        waits_hint_patience(verdict);
+        waits_hint_patience(verdict, evidence, &item.phase);
         return;
     }
     /* A submission that stopped waiting and left the rest to cudaFree has read too early. */
     verdict_findings_after(verdict, evidence, NULL, N_("The kernel took seconds this time: "));
     verdict_advice_after(verdict, evidence, N_("The kernel took seconds this time: "));
     if (verdict_failed(verdict))
-        waits_hint_patience(verdict);
+        waits_hint_patience(verdict, evidence, item.answer.phase);
     else
         compare(verdict, &view, &item);
 }

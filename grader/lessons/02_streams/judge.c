@@ -540,7 +540,7 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
     struct phase phase;
     if (!ran_saying(verdict, &view) || !run_phase(evidence, &phase)) return;
     if (waits_say_left(verdict, evidence, &phase, RUN, N_("The kernels took seconds this time; ")))
-        waits_hint_patience(verdict);
+        waits_hint_patience(verdict, evidence, &phase);
     else
         compare_all(verdict, &view);
 }

@@ -237,7 +237,7 @@ static void judge_times(struct verdict *verdict, const struct events_view *view,
         }
         const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
         const double measured = called.milliseconds[i];
-        const double off = fabs(measured - device) / device;
+        const double off = fmax(fabs(measured - device) - EVENTS_OWN_MS, 0) / device;
         if (agrees(measured, device)) {
             if (off > worst) worst = off;
             continue;
@@ -745,7 +745,7 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
         if (say_any_not_around(verdict, evidence, &called)) return;
         if (waits_say_left(verdict, evidence, &called.phase, called.answer.function,
                            "The kernels took seconds this time; "))
-            waits_hint_patience(verdict);
+            waits_hint_patience(verdict, evidence, &called.phase);
         else
             judge_times(verdict, &view, which);
     }
